@@ -1,0 +1,1 @@
+//! One file per question an agent asks, each returning one typed answer.

@@ -1,0 +1,1 @@
+//! How do other people's tools become safe and cheap to use?

@@ -1,0 +1,3 @@
+//! The `lacon` binary.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! What does this one file declare and mention?

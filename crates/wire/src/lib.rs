@@ -1,0 +1,1 @@
+//! How is a value said in few tokens, and read back?
