@@ -1,3 +1,22 @@
-//! The `lacon` binary.
+//! The `lacon` binary: reads the command line, runs one verb, reports how it went.
+//!
+//! Everything a verb says goes through [`output::Output`]; everything that goes wrong ends here as one printed error.
 
-fn main() {}
+mod cli;
+mod commands;
+mod failure;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    output::log_to_stderr(cli.verbose);
+    let mut output = output::Output::stdout();
+    match cli.command.run(&mut output).and_then(|()| output.finish()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => output::report(&failure),
+    }
+}

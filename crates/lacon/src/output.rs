@@ -1,0 +1,95 @@
+//! The one place that writes to stdout and stderr. A verb hands over its whole answer, so a verb that fails has
+//! written nothing.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Where a verb puts its answer. Text is kept until [`Output::finish`], which runs only when the verb succeeded.
+pub(crate) struct Output {
+    pending: Vec<u8>,
+}
+
+impl Output {
+    pub(crate) fn stdout() -> Self {
+        Self { pending: Vec::new() }
+    }
+
+    /// Adds `text` as it is.
+    pub(crate) fn text(&mut self, text: impl AsRef<[u8]>) {
+        self.pending.extend_from_slice(text.as_ref());
+    }
+
+    /// Adds `text` and makes sure that it ends in a newline.
+    pub(crate) fn line(&mut self, text: impl AsRef<[u8]>) {
+        self.text(text);
+        if self.pending.last() != Some(&b'\n') {
+            self.pending.push(b'\n');
+        }
+    }
+
+    /// Adds `value` as indented JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer_pretty(&mut self.pending, value)?;
+        self.pending.push(b'\n');
+        Ok(())
+    }
+
+    /// Writes everything out. A reader that went away (`lacon … | head`) is not an error.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        match stdout
+            .write_all(&std::mem::take(&mut self.pending))
+            .and_then(|()| stdout.flush())
+        {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout")?,
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Replaces `path` with `contents` in one step: a reader sees the old file or the new one, never a part.
+pub(crate) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+    let mut name = path
+        .file_name()
+        .with_context(|| format!("`{}` is not a file name", path.display()))?
+        .to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(name);
+    std::fs::write(&partial, contents)
+        .and_then(|()| std::fs::rename(&partial, path))
+        .map_err(|error| {
+            // Best effort: the error that matters is the one being reported.
+            drop(std::fs::remove_file(&partial));
+            anyhow::Error::new(error).context(format!("cannot write `{}`", path.display()))
+        })?;
+    Ok(())
+}
+
+/// Prints `failure` as `error: …` and `hint: …` lines on stderr.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    let mut stderr = io::stderr().lock();
+    let mut text = format!("error: {:#}\n", failure.error);
+    for hint in &failure.hints {
+        text.push_str(&format!("hint: {hint}\n"));
+    }
+    // Nothing is left to report to when stderr itself is gone.
+    drop(stderr.write_all(text.as_bytes()));
+    ExitCode::from(failure.exit as u8)
+}
+
+/// Sends log lines to stderr: stdout belongs to answers and protocols. `LACON_LOG` overrides the level.
+pub(crate) fn log_to_stderr(verbose: u8) {
+    let level = ["warn", "info", "debug"][usize::from(verbose.min(2))];
+    let filter = tracing_subscriber::EnvFilter::try_from_env("LACON_LOG").unwrap_or_else(|_| level.into());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .without_time()
+        .init();
+}
