@@ -1,1 +1,3 @@
-//! What does this one file declare and mention?
+//! What does this one file declare and mention? Lowers the syntax tree of any supported language to the same facts.
+
+pub mod facts;
