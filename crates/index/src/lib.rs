@@ -1,4 +1,6 @@
-//! What does it all mean together? Resolves the facts of single files into one graph, and keeps that graph as an immutable,
-//! memory-mapped snapshot.
+//! What does it all mean together? Facts of single files in, one immutable snapshot of the whole tree out.
+//!
+//! `model` has the nouns that every part shares; `tree` is the seam between storage and resolution.
 
 pub mod model;
+pub mod tree;
