@@ -1,1 +1,13 @@
 //! How do other people's tools become safe and cheap to use?
+//!
+//! The pure half turns upstream definitions into an immutable catalog and answers questions about it:
+//! `spec` (a definition as ingested) → `identity` (its stable id) → `card` (what an agent sees) → `catalog` (all of
+//! them, swappable at once) → `browse` (by query or by path). Nothing in it does I/O or holds a lock.
+
+pub mod config;
+pub mod controls;
+pub mod errors;
+pub mod identity;
+pub mod policy;
+pub mod schema;
+pub mod spec;
