@@ -1,3 +1,21 @@
 //! What does this one file declare and mention? Lowers the syntax tree of any supported language to the same facts.
+//!
+//! [`extract`] is a pure function of (language, text): no I/O, no panics, no unbounded time or stack. Broken code gives
+//! fewer facts and a list of problems. [`languages`] tells which language a file is in; [`facts`] is the vocabulary.
 
+pub mod codec;
+pub mod dump;
+mod engine;
 pub mod facts;
+pub mod languages;
+mod parse;
+
+pub use codec::DecodeError;
+pub use facts::FileFacts;
+pub use languages::{Depth, Language};
+pub use parse::{MAX_PARSE_TIME, MAX_SOURCE, parse_only};
+
+/// All facts of `text`, read as `language`. The same input always gives the same output.
+pub fn extract(language: &'static Language, text: &str) -> FileFacts {
+    parse::extract(language, text)
+}

@@ -1,0 +1,456 @@
+//! Definitions: functions, types and modules with their parameters, bases, decorators, modifiers and scopes.
+
+use super::lowering::{Children, Lowering, UNKNOWN, is_function, is_type};
+use super::patterns::{Declare, Hoist};
+use super::rules::{Action, Modifier, Rule, VisibilityRule};
+use crate::facts::{
+    Base, BaseKind, Bound, Definition, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Position,
+    Role, ScopeId, ScopeKind, Span, Visibility,
+};
+use tree_sitter::Node;
+
+/// What a definition starts from; the rest is filled in as it is found.
+#[derive(Clone, Copy)]
+pub(crate) struct NewDefinition {
+    pub(crate) kind: Kind,
+    pub(crate) name: Name,
+    pub(crate) name_at: Position,
+    pub(crate) span: Span,
+}
+
+impl<'t> Lowering<'t> {
+    /// Adds a definition inside the current one. Takes the documentation and the decorators that wait.
+    pub(crate) fn new_definition(&mut self, new: NewDefinition) -> DefinitionId {
+        let id = DefinitionId(self.definitions.len() as u32);
+        let mut span = new.span;
+        let decorators = if new.kind == Kind::Lambda { Vec::new() } else { std::mem::take(&mut self.pending_decorators) };
+        if new.kind != Kind::Lambda
+            && let Some((start, line)) = self.decorators_from.take()
+            && start < span.start
+        {
+            (span.start, span.start_line) = (start, line);
+        }
+        let signature = self.names.intern("");
+        let visibility = match self.rules.visibility {
+            VisibilityRule::Always(visibility) => visibility,
+            VisibilityRule::Underscore => underscore_visibility(self.names.get(new.name)),
+            VisibilityRule::Capital => capital_visibility(self.names.get(new.name)),
+        };
+        let mut definition = Definition {
+            kind: new.kind,
+            name: new.name,
+            parent: self.definition,
+            owner: None,
+            scope: self.scope,
+            body: None,
+            span,
+            name_at: new.name_at,
+            signature,
+            doc: None,
+            doc_span: None,
+            visibility,
+            flags: Flags::default(),
+            parameters: Vec::new(),
+            result: None,
+            result_text: None,
+            bases: Vec::new(),
+            decorators,
+        };
+        if new.kind != Kind::Lambda
+            && let Some(doc) = self.pending_doc
+            && doc.end_line + 1 >= span.start_line
+            && doc.start < span.start
+        {
+            definition.doc = self.clean_doc(doc.start as usize, doc.end as usize);
+            definition.doc_span = Some((doc.start, doc.end));
+            self.pending_doc = None;
+        }
+        self.definitions.push(definition);
+        id
+    }
+
+    /// Binds the name of `id` in `scope`. A name that the scope binds to another definition already keeps its binding, and
+    /// the new definition is a value that flows into it: overloads, conditional and repeated definitions.
+    pub(crate) fn bind_definition(&mut self, scope: ScopeId, id: DefinitionId) {
+        let definition = &self.definitions[id.index()];
+        let (name, at) = (definition.name, definition.span.start);
+        let scope = self.redirects.get(&(scope, name)).copied().unwrap_or(scope);
+        match self.binding_in(scope, name) {
+            // Members are found by their owner, accessors and overloads included.
+            Some(_) if self.scopes[scope.index()].kind == ScopeKind::Type => {}
+            Some(_) => {
+                let target = self.push_expression(Expression::Free { name, scope: self.scope }, at as usize);
+                let value = self.push_expression(Expression::Definition(id), at as usize);
+                self.flows.push(Flow::Assign { target, value, at, conditional: self.branches > 0 });
+            }
+            None => {
+                self.bind(scope, name, Bound::Definition(id), 0);
+            }
+        }
+    }
+
+    /// The definition that `rule` says `node` is.
+    pub(crate) fn define(&mut self, node: Node<'t>, rule: &'static Rule) -> DefinitionId {
+        let children = self.children(node);
+        let name = children.get(&rule.name);
+        self.define_as(node, rule, &children, name, node)
+    }
+
+    /// The same, with a name that may stand elsewhere (`name = function …`) and a span that may be wider.
+    pub(crate) fn define_as(
+        &mut self,
+        node: Node<'t>,
+        rule: &'static Rule,
+        children: &Children<'t>,
+        name_node: Option<Node<'t>>,
+        whole: Node<'t>,
+    ) -> DefinitionId {
+        let name = match name_node {
+            Some(name) => self.name_of(name),
+            None => self.names.intern(""),
+        };
+        let kind = self.kind_here(rule, name, name_node.is_some());
+        let (flags, visibility) = self.modifiers(children);
+        let new = NewDefinition {
+            kind,
+            name,
+            name_at: Self::position(name_node.unwrap_or(node)),
+            span: Self::span(whole),
+        };
+        let id = self.new_definition(new);
+        let definition = &mut self.definitions[id.index()];
+        definition.flags.insert(flags);
+        if let Some(visibility) = visibility {
+            definition.visibility = visibility;
+        }
+        let outer = self.scope;
+        let bound_in = if rule.hoist { self.function_scope() } else { outer };
+        // A named function expression is seen inside itself alone; one that takes its name from a variable is bound by it.
+        if kind != Kind::Lambda && kind != Kind::Extension && name_node.is_some() && whole == node {
+            self.bind_definition(bound_in, id);
+        }
+        let body = children.get(&rule.body);
+        self.definitions[id.index()].signature = self.signature(node.start_byte(), body, node.end_byte());
+
+        let scope_kind = match kind {
+            kind if is_function(kind) => ScopeKind::Function,
+            kind if is_type(kind) => ScopeKind::Type,
+            Kind::Module => ScopeKind::Module,
+            _ => ScopeKind::Block,
+        };
+        let scope = self.push_scope(scope_kind, Some(id));
+        self.definitions[id.index()].body = Some(scope);
+        let saved = self.enter(id, scope);
+
+        self.type_parameters(children);
+        if let Some(parameters) = children.get(&rule.parameters) {
+            self.parameters(parameters, id);
+        }
+        if let Some(result) = children.get(&rule.result) {
+            self.result_type(id, result);
+        }
+        self.bases(id, rule, children, outer);
+        self.hooks.definition(self, id, node);
+
+        if let Some(body) = body {
+            if is_function(kind) && self.rule(body).action != Action::Block && !self.is_statement_list(body) {
+                let value = self.lower(body, Role::Read);
+                if value != UNKNOWN {
+                    self.flows.push(Flow::Return { function: id, value });
+                }
+            } else {
+                self.pending_doc = None;
+                self.walk_node(body);
+            }
+        }
+        if let Some(value) = children.get(&rule.value) {
+            let value = self.lower(value, Role::Read);
+            if value != UNKNOWN {
+                let target = self.push_expression(Expression::Definition(id), node.start_byte());
+                self.flow(target, value, node);
+            }
+        }
+        self.leave(saved);
+        id
+    }
+
+    /// Makes `id` and `scope` current; [`Lowering::leave`] undoes it.
+    pub(crate) fn enter(&mut self, id: DefinitionId, scope: ScopeId) -> (Option<DefinitionId>, ScopeId, u32) {
+        let saved = (self.definition, self.scope, self.branches);
+        self.definition = Some(id);
+        self.scope = scope;
+        // A branch around a function does not make what happens inside it conditional.
+        self.branches = 0;
+        saved
+    }
+
+    pub(crate) fn leave(&mut self, (definition, scope, branches): (Option<DefinitionId>, ScopeId, u32)) {
+        self.definition = definition;
+        self.scope = scope;
+        self.branches = branches;
+    }
+
+    fn is_statement_list(&self, body: Node<'t>) -> bool {
+        self.rule(body).action == Action::Walk
+    }
+
+    fn kind_here(&self, rule: &Rule, name: Name, named: bool) -> Kind {
+        let in_type = self.scopes[self.scope.index()].kind == ScopeKind::Type;
+        match rule.kind.unwrap_or(Kind::Function) {
+            Kind::Function | Kind::Lambda if rule.action == Action::Lambda && !named => Kind::Lambda,
+            Kind::Function | Kind::Method | Kind::Lambda if in_type => {
+                let text = self.names.get(name);
+                if self.rules.constructors.iter().any(|constructor| constructor == text) { Kind::Constructor } else { Kind::Method }
+            }
+            Kind::Lambda => Kind::Function,
+            Kind::Variable | Kind::Constant if in_type => Kind::Field,
+            kind => kind,
+        }
+    }
+
+    /// Flags and visibility that tokens among `children` give. Decorators among them join those that wait.
+    fn modifiers(&mut self, children: &Children<'t>) -> (Flags, Option<Visibility>) {
+        let mut flags = Flags::default();
+        let mut visibility = None;
+        self.collect_modifiers(children, &mut flags, &mut visibility);
+        (flags, visibility)
+    }
+
+    fn collect_modifiers(&mut self, children: &Children<'t>, flags: &mut Flags, visibility: &mut Option<Visibility>) {
+        for child in children.iter() {
+            match self.rules.modifier(child.kind) {
+                Some(Modifier::Flag(flag)) => flags.insert(flag),
+                Some(Modifier::Visibility(found)) => *visibility = Some(found),
+                None => {}
+            }
+            if !child.named {
+                continue;
+            }
+            let rule = self.rules.rule(child.kind);
+            match rule.action {
+                Action::Modifiers => {
+                    let inner = self.children(child.node);
+                    self.collect_modifiers(&inner, flags, visibility);
+                }
+                Action::Decorator => {
+                    self.lower(child.node, Role::Read);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn type_parameters(&mut self, children: &Children<'t>) {
+        for child in children.named() {
+            if self.rules.rule(child.kind).action == Action::TypeParameters {
+                self.bind_type_parameters(child.node);
+            }
+        }
+    }
+
+    /// Binds the type parameters that `list` declares in the current scope.
+    pub(crate) fn bind_type_parameters(&mut self, list: Node<'t>) {
+        let children = self.children(list);
+        for child in children.named() {
+            let mut node = child.node;
+            while self.rule(node).action == Action::Pass
+                && let Some(inner) = node.named_child(0)
+            {
+                node = inner;
+            }
+            let rule = self.rule(node);
+            let (name, bound) = match rule.action {
+                Action::TypeParameter => {
+                    let parts = self.children(node);
+                    (parts.get(&rule.name).or_else(|| parts.named().next().map(|part| part.node)), parts.get(&rule.type_))
+                }
+                Action::Name => (Some(node), None),
+                _ => {
+                    self.lower(node, Role::Type);
+                    continue;
+                }
+            };
+            let Some(name_node) = name else { continue };
+            let name = self.name_of(name_node);
+            self.bind(self.scope, name, Bound::TypeParameter, 0);
+            if let Some(bound) = bound {
+                let target = self.name_expression(name_node);
+                let type_ = self.lower_type(bound);
+                self.flows.push(Flow::Typed { target, type_ });
+            }
+        }
+    }
+
+    /// Sets the declared type of `id`.
+    pub(crate) fn result_type(&mut self, id: DefinitionId, node: Node<'t>) {
+        let type_ = self.lower_type(node);
+        let text = self.type_text(node);
+        let definition = &mut self.definitions[id.index()];
+        definition.result = Some(type_);
+        definition.result_text = Some(text);
+    }
+
+    /// A type as written, without the colon or arrow that some grammars put into its node.
+    pub(crate) fn type_text(&mut self, node: Node<'t>) -> Name {
+        let text = self.text(node).trim_start_matches([':', '-', '>', ' ']).trim_end();
+        self.normalised(text)
+    }
+
+    fn bases(&mut self, id: DefinitionId, rule: &'static Rule, children: &Children<'t>, outer: ScopeId) {
+        let inner = self.scope;
+        let generic = children.named().any(|child| self.rules.rule(child.kind).action == Action::TypeParameters);
+        // Bases are named from outside of the type; its own type parameters are the exception.
+        if !generic {
+            self.scope = outer;
+        }
+        if let Some(list) = children.get(&rule.bases) {
+            self.base_clause(id, list, BaseKind::Extends);
+        }
+        for child in children.named() {
+            let rule = self.rules.rule(child.kind);
+            if rule.action == Action::Base && !rule.hook {
+                self.base_clause(id, child.node, rule.base.unwrap_or(BaseKind::Extends));
+            } else if rule.action == Action::Base {
+                self.lower(child.node, Role::Inherit);
+            }
+        }
+        self.scope = inner;
+    }
+
+    /// Adds the types named in `clause` to the bases of `id`.
+    pub(crate) fn base_clause(&mut self, id: DefinitionId, clause: Node<'t>, kind: BaseKind) {
+        let children = self.children(clause);
+        for child in children.named() {
+            let rule = self.rules.rule(child.kind);
+            match rule.action {
+                Action::Comment | Action::Skip => {}
+                Action::Base => self.base_clause(id, child.node, rule.base.unwrap_or(kind)),
+                // Keyword arguments of a Python class, constructor arguments of a Kotlin base.
+                Action::Argument | Action::Spread | Action::Arguments | Action::Modifiers => {
+                    self.lower(child.node, Role::Read);
+                }
+                _ => {
+                    let type_ = self.lower(child.node, Role::Inherit);
+                    self.add_base(id, type_, kind);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn add_base(&mut self, id: DefinitionId, type_: ExpressionId, kind: BaseKind) {
+        if type_ != UNKNOWN {
+            self.definitions[id.index()].bases.push(Base { type_, kind });
+        }
+    }
+
+    /// Lowers a parameter list, or the lone name that stands for one (`x => …`).
+    pub(crate) fn parameters(&mut self, list: Node<'t>, id: DefinitionId) {
+        if self.rule(list).action == Action::Name {
+            self.parameter(list, list, None, None, Passing::Normal, id);
+            return;
+        }
+        let children = self.children(list);
+        let mut keyword = false;
+        for child in children.named() {
+            let rule = self.rules.rule(child.kind);
+            match rule.action {
+                Action::Comment | Action::Skip => {}
+                Action::KeywordSeparator => keyword = true,
+                Action::Parameter => {
+                    let passing = match rule.passing {
+                        Passing::Normal if keyword => Passing::Keyword,
+                        passing => passing,
+                    };
+                    if rule.hook && self.hooks.node(self, child.node, Role::Read).is_some() {
+                        continue;
+                    }
+                    let parts = self.children(child.node);
+                    self.modifiers(&parts);
+                    let type_ = parts.get(&rule.type_);
+                    let default = parts.get(&rule.value);
+                    let not_type = |part: Node<'t>| Some(part) != type_ && Some(part) != default;
+                    let name = parts.get(&rule.name);
+                    let pattern = name.or_else(|| {
+                        // Without a name selector, whatever is neither type nor default is the pattern.
+                        let unnamed = rule.name == super::rules::Selector::None;
+                        parts.named().map(|part| part.node).find(|&part| not_type(part)).filter(|_| unnamed)
+                    });
+                    self.parameter(pattern.unwrap_or(child.node), child.node, type_, default, passing, id);
+                    self.pending_decorators.clear();
+                    self.decorators_from = None;
+                    let last = self.definitions[id.index()].parameters.last();
+                    keyword |= last.is_some_and(|last| last.passing == Passing::Rest);
+                }
+                Action::Spread => {
+                    let inner = self.children(child.node).named().next().map(|inner| inner.node);
+                    let passing = if rule.flag { Passing::KeywordRest } else { Passing::Rest };
+                    self.parameter(inner.unwrap_or(child.node), child.node, None, None, passing, id);
+                    keyword |= !rule.flag;
+                }
+                Action::Default => {
+                    let parts = self.children(child.node);
+                    let target = parts.get(&rule.target).unwrap_or(child.node);
+                    self.parameter(target, child.node, None, parts.get(&rule.value), Passing::Normal, id);
+                }
+                _ => {
+                    let passing = if keyword { Passing::Keyword } else { Passing::Normal };
+                    self.parameter(child.node, child.node, None, None, passing, id);
+                }
+            }
+        }
+    }
+
+    /// Adds one parameter to `id`: binds its name, or destructures its pattern.
+    pub(crate) fn parameter(
+        &mut self,
+        pattern: Node<'t>,
+        whole: Node<'t>,
+        type_: Option<Node<'t>>,
+        default: Option<Node<'t>>,
+        passing: Passing,
+        id: DefinitionId,
+    ) {
+        let rule = self.rule(pattern);
+        let (pattern, passing) = match rule.action {
+            Action::Spread => {
+                let inner = self.children(pattern).named().next().map_or(pattern, |inner| inner.node);
+                (inner, if rule.flag { Passing::KeywordRest } else { Passing::Rest })
+            }
+            _ => (pattern, passing),
+        };
+        let simple = self.rule(pattern).action == Action::Name || pattern.child_count() == 0;
+        let name = if simple { self.name_of(pattern) } else { self.names.intern("") };
+        let binding = self.bind(self.scope, name, Bound::Parameter(id), 0);
+        let target = self.push_expression(Expression::Bound { binding, at: pattern.start_byte() as u32 }, pattern.start_byte());
+        let type_text = type_.map(|type_| self.type_text(type_));
+        let type_ = type_.map(|type_| self.lower_type(type_));
+        if let Some(type_) = type_.filter(|&type_| type_ != UNKNOWN) {
+            self.flows.push(Flow::Typed { target, type_ });
+        }
+        let default_text = default.map(|default| {
+            let text = self.text(default);
+            self.normalised(text)
+        });
+        if let Some(default) = default {
+            let value = self.lower(default, Role::Read);
+            if value != UNKNOWN {
+                let at = default.start_byte() as u32;
+                self.flows.push(Flow::Assign { target, value, at, conditional: true });
+            }
+        }
+        if !simple {
+            self.assign(pattern, target, &Declare::new(Hoist::Block, whole));
+        }
+        let parameter = Parameter { name, binding: Some(binding), type_, type_text, default: default_text, passing };
+        self.definitions[id.index()].parameters.push(parameter);
+    }
+}
+
+fn underscore_visibility(name: &str) -> Visibility {
+    let dunder = name.len() > 4 && name.starts_with("__") && name.ends_with("__");
+    if name.starts_with('_') && !dunder { Visibility::Private } else { Visibility::Public }
+}
+
+fn capital_visibility(name: &str) -> Visibility {
+    if name.chars().next().is_some_and(char::is_uppercase) { Visibility::Public } else { Visibility::Internal }
+}

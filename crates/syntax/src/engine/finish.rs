@@ -1,0 +1,335 @@
+//! The last pass: resolves names over the scope tree, drops mentions and expressions that nothing needs, and renumbers
+//! what stays.
+//!
+//! Children come before parents in the list of expressions, so one backward pass finds all that is reachable and one
+//! forward pass renumbers it.
+
+use super::lowering::Lowering;
+use super::rules::Members;
+use crate::facts::{
+    BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, List, Name, Reference, Role, ScopeId, ScopeKind, Strings,
+};
+
+const GONE: u32 = u32::MAX;
+
+pub(crate) fn finish(mut lowering: Lowering<'_>, mut facts: FileFacts) -> FileFacts {
+    let mut names_bound = vec![false; lowering.names.len()];
+    for binding in &lowering.bindings {
+        names_bound[binding.name.index()] = true;
+    }
+    for id in 0..lowering.expressions.len() {
+        if let Expression::Free { name, scope } = lowering.expressions[id]
+            && names_bound[name.index()]
+            && let Some(binding) = resolve(&lowering, name, scope, lowering.places[id])
+        {
+            lowering.expressions[id] = Expression::Bound { binding, at: lowering.places[id] };
+        }
+    }
+    let mut references = std::mem::take(&mut lowering.references);
+    references.retain(|reference| matters(&lowering, reference));
+    references.sort_by_key(|reference| reference.at);
+    lowering.references = references;
+
+    let mut compaction = Compaction {
+        expressions: vec![GONE; lowering.expressions.len()],
+        names: vec![GONE; lowering.names.len()],
+        kept_names: Vec::new(),
+    };
+    compaction.mark(&lowering);
+    compaction.rewrite(&mut lowering, &mut facts);
+    facts.generated = says_generated(lowering.source);
+    facts
+}
+
+/// The binding that `name`, used at byte `at` of `scope`, means.
+fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32) -> Option<BindingId> {
+    let mut current = Some(scope);
+    let mut inside_function = false;
+    while let Some(id) = current {
+        let here = &lowering.scopes[id.index()];
+        let visible = here.kind != ScopeKind::Type
+            || match lowering.rules.members {
+                Members::Hidden => false,
+                Members::Direct => !inside_function,
+                Members::Nested => true,
+            };
+        if !lowering.redirects.is_empty()
+            && let Some(&elsewhere) = lowering.redirects.get(&(id, name))
+        {
+            return lowering.by_name.get(&(elsewhere, name)).copied();
+        }
+        if visible {
+            let mut found = lowering.by_name.get(&(id, name)).copied();
+            while let Some(binding) = found {
+                let (from, before) = lowering.seen_from[binding.index()];
+                if from <= at {
+                    return Some(binding);
+                }
+                found = before;
+            }
+        }
+        inside_function |= here.kind == ScopeKind::Function || here.kind == ScopeKind::Block;
+        current = here.parent;
+    }
+    None
+}
+
+/// Whether a mention can become an edge: reads of locals and parameters cannot.
+fn matters(lowering: &Lowering<'_>, reference: &Reference) -> bool {
+    match lowering.expressions[reference.expression.index()] {
+        Expression::Unknown | Expression::Literal(_) | Expression::Text(_) => false,
+        Expression::Bound { binding, .. } => match lowering.bindings[binding.index()].to {
+            Bound::Definition(_) | Bound::Import(_) => true,
+            Bound::Local | Bound::Parameter(_) | Bound::Receiver(_) => {
+                matches!(reference.role, Role::Call | Role::Instantiate | Role::Decorate | Role::Inherit)
+            }
+            Bound::TypeParameter => false,
+        },
+        _ => true,
+    }
+}
+
+struct Compaction {
+    /// New number of each old expression.
+    expressions: Vec<u32>,
+    /// New number of each old name.
+    names: Vec<u32>,
+    kept_names: Vec<Name>,
+}
+
+impl Compaction {
+    fn mark(&mut self, lowering: &Lowering<'_>) {
+        let marks = &mut self.expressions;
+        let mut mark = |id: ExpressionId| marks[id.index()] = 0;
+        for reference in &lowering.references {
+            mark(reference.expression);
+        }
+        for flow in &lowering.flows {
+            match *flow {
+                Flow::Assign { target, value, .. } => {
+                    mark(target);
+                    mark(value);
+                }
+                Flow::Typed { target, type_ } => {
+                    mark(target);
+                    mark(type_);
+                }
+                Flow::Return { value, .. } | Flow::Yield { value, .. } => mark(value),
+            }
+        }
+        for definition in &lowering.definitions {
+            definition.owner.into_iter().chain(definition.result).for_each(&mut mark);
+            definition.bases.iter().for_each(|base| mark(base.type_));
+            definition.decorators.iter().for_each(|&decorator| mark(decorator));
+            definition.parameters.iter().filter_map(|parameter| parameter.type_).for_each(&mut mark);
+        }
+        for export in &lowering.exports {
+            export.value.into_iter().for_each(&mut mark);
+        }
+        for id in (0..lowering.expressions.len()).rev() {
+            let expression = &lowering.expressions[id];
+            // Arguments reach parameters through calls, whether or not the result is used.
+            if marks[id] == GONE && !matches!(expression, Expression::Call { .. } | Expression::New { .. }) {
+                continue;
+            }
+            marks[id] = 0;
+            let mut mark = |child: ExpressionId| marks[child.index()] = 0;
+            match *expression {
+                Expression::Member { object, .. } | Expression::Index { object, .. } => mark(object),
+                Expression::Call { callee: of, arguments }
+                | Expression::New { type_: of, arguments }
+                | Expression::Generic { base: of, arguments } => {
+                    mark(of);
+                    entries(lowering, arguments).for_each(mark);
+                }
+                Expression::Argument { value, .. }
+                | Expression::Unwrap(value)
+                | Expression::Element(value)
+                | Expression::Item(value, _)
+                | Expression::Entered(value)
+                | Expression::Typed(value)
+                | Expression::Wrapped(value) => mark(value),
+                Expression::Sequence { elements: list }
+                | Expression::Mapping { entries: list }
+                | Expression::Choice(list)
+                | Expression::FunctionType(list) => entries(lowering, list).for_each(mark),
+                Expression::Unknown
+                | Expression::Bound { .. }
+                | Expression::Free { .. }
+                | Expression::Text(_)
+                | Expression::Literal(_)
+                | Expression::Definition(_)
+                | Expression::This(_)
+                | Expression::Super(_)
+                | Expression::Module(_) => {}
+            }
+        }
+        let mut next = 0;
+        for number in marks.iter_mut().filter(|number| **number != GONE) {
+            *number = next;
+            next += 1;
+        }
+    }
+
+    fn name(&mut self, name: &mut Name) {
+        let slot = &mut self.names[name.index()];
+        if *slot == GONE {
+            *slot = self.kept_names.len() as u32;
+            self.kept_names.push(*name);
+        }
+        name.0 = *slot;
+    }
+
+    fn option(&mut self, name: &mut Option<Name>) {
+        if let Some(name) = name {
+            self.name(name);
+        }
+    }
+
+    fn expression(&self, id: &mut ExpressionId) {
+        id.0 = self.expressions[id.index()];
+    }
+
+    fn list(&self, lowering: &Lowering<'_>, list: &mut List, lists: &mut Vec<u32>) {
+        let start = lists.len() as u32;
+        lists.extend(entries(lowering, *list).map(|entry| self.expressions[entry.index()]));
+        list.start = start;
+    }
+
+    fn rewrite(&mut self, lowering: &mut Lowering<'_>, facts: &mut FileFacts) {
+        facts.package = lowering.package;
+        self.option(&mut facts.package);
+        facts.doc = lowering.doc;
+        self.option(&mut facts.doc);
+
+        let mut definitions = std::mem::take(&mut lowering.definitions);
+        for definition in &mut definitions {
+            self.name(&mut definition.name);
+            self.name(&mut definition.signature);
+            self.option(&mut definition.doc);
+            self.option(&mut definition.result_text);
+            for expression in definition.owner.iter_mut().chain(&mut definition.result).chain(&mut definition.decorators) {
+                self.expression(expression);
+            }
+            for base in &mut definition.bases {
+                self.expression(&mut base.type_);
+            }
+            for parameter in &mut definition.parameters {
+                self.name(&mut parameter.name);
+                self.option(&mut parameter.type_text);
+                self.option(&mut parameter.default);
+                if let Some(type_) = &mut parameter.type_ {
+                    self.expression(type_);
+                }
+            }
+        }
+        facts.definitions = definitions;
+
+        facts.bindings = std::mem::take(&mut lowering.bindings);
+        for binding in &mut facts.bindings {
+            self.name(&mut binding.name);
+        }
+        facts.imports = std::mem::take(&mut lowering.imports);
+        for import in &mut facts.imports {
+            self.name(&mut import.module);
+            self.option(&mut import.member);
+            self.option(&mut import.alias);
+        }
+        facts.exports = std::mem::take(&mut lowering.exports);
+        for export in &mut facts.exports {
+            self.name(&mut export.name);
+            if let Some(value) = &mut export.value {
+                self.expression(value);
+            }
+        }
+        self.rewrite_expressions(lowering, facts);
+
+        facts.flows = std::mem::take(&mut lowering.flows);
+        for flow in &mut facts.flows {
+            match flow {
+                Flow::Assign { target, value, .. } => {
+                    self.expression(target);
+                    self.expression(value);
+                }
+                Flow::Typed { target, type_ } => {
+                    self.expression(target);
+                    self.expression(type_);
+                }
+                Flow::Return { value, .. } | Flow::Yield { value, .. } => self.expression(value),
+            }
+        }
+        facts.references = std::mem::take(&mut lowering.references);
+        for reference in &mut facts.references {
+            self.expression(&mut reference.expression);
+        }
+        facts.scopes = std::mem::take(&mut lowering.scopes);
+        facts.problems.append(&mut lowering.problems);
+        facts.strings = self.strings(lowering);
+    }
+
+    fn rewrite_expressions(&mut self, lowering: &Lowering<'_>, facts: &mut FileFacts) {
+        let mut lists = Vec::with_capacity(lowering.lists.len());
+        for (id, expression) in lowering.expressions.iter().enumerate() {
+            if self.expressions[id] == GONE {
+                continue;
+            }
+            let mut expression = *expression;
+            match &mut expression {
+                Expression::Free { name, .. } | Expression::Text(name) | Expression::Module(name) => self.name(name),
+                Expression::Member { object, name } | Expression::Argument { value: object, name } => {
+                    self.expression(object);
+                    self.name(name);
+                }
+                Expression::Index { object, key } => {
+                    self.expression(object);
+                    self.option(key);
+                }
+                Expression::Call { callee: of, arguments }
+                | Expression::New { type_: of, arguments }
+                | Expression::Generic { base: of, arguments } => {
+                    self.expression(of);
+                    self.list(lowering, arguments, &mut lists);
+                }
+                Expression::Unwrap(value)
+                | Expression::Element(value)
+                | Expression::Item(value, _)
+                | Expression::Entered(value)
+                | Expression::Typed(value)
+                | Expression::Wrapped(value) => self.expression(value),
+                Expression::Sequence { elements: list }
+                | Expression::Mapping { entries: list }
+                | Expression::Choice(list)
+                | Expression::FunctionType(list) => self.list(lowering, list, &mut lists),
+                Expression::Unknown
+                | Expression::Bound { .. }
+                | Expression::Literal(_)
+                | Expression::Definition(_)
+                | Expression::This(_)
+                | Expression::Super(_) => {}
+            }
+            facts.expressions.push(expression);
+        }
+        facts.lists = lists;
+    }
+
+    fn strings(&self, lowering: &Lowering<'_>) -> Strings {
+        let total = self.kept_names.iter().map(|&name| lowering.names.get(name).len()).sum();
+        let mut strings = Strings { blob: String::with_capacity(total), ends: Vec::with_capacity(self.kept_names.len()) };
+        for &name in &self.kept_names {
+            strings.blob.push_str(lowering.names.get(name));
+            strings.ends.push(strings.blob.len() as u32);
+        }
+        strings
+    }
+}
+
+fn entries<'a>(lowering: &'a Lowering<'_>, list: List) -> impl Iterator<Item = ExpressionId> + 'a {
+    lowering.lists[list.start as usize..(list.start + list.len) as usize].iter().map(|&entry| ExpressionId(entry))
+}
+
+/// Whether the first lines say that a program wrote them.
+fn says_generated(source: &str) -> bool {
+    let head = &source.as_bytes()[..source.len().min(2048)];
+    let has = |words: &[u8]| memchr::memmem::find(head, words).is_some();
+    has(b"@generated") || ((has(b"enerated") || has(b"ENERATED")) && (has(b"DO NOT EDIT") || has(b"do not edit") || has(b"Do not edit")))
+}

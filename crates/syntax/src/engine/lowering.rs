@@ -1,0 +1,505 @@
+//! The walk itself: state, children, and what each action does to a node.
+
+use super::names::Names;
+use super::rules::{Action, Rule, Rules, Selector};
+use super::{Hooks, MAX_NESTING};
+use crate::facts::{
+    Binding, BindingId, Bound, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId, Kind,
+    List, LiteralKind, Name, Position, Problem, Reference, Role, Scope, ScopeId, ScopeKind, Span,
+};
+use crate::languages::Language;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use smallvec::SmallVec;
+use tree_sitter::{Node, Tree, TreeCursor};
+
+/// The expression that says nothing. Literals have fixed numbers too, so that they cost no entry each.
+pub(crate) const UNKNOWN: ExpressionId = ExpressionId(0);
+
+const FIXED: [Expression; 6] = [
+    Expression::Unknown,
+    Expression::Literal(LiteralKind::Text),
+    Expression::Literal(LiteralKind::Number),
+    Expression::Literal(LiteralKind::Boolean),
+    Expression::Literal(LiteralKind::Null),
+    Expression::Literal(LiteralKind::Other),
+];
+
+const MAX_PROBLEMS: usize = 16;
+
+/// A child of a node, with all that lookups need.
+#[derive(Clone, Copy)]
+pub(crate) struct Child<'t> {
+    pub(crate) node: Node<'t>,
+    pub(crate) kind: u16,
+    pub(crate) field: u16,
+    pub(crate) named: bool,
+}
+
+/// The children of a node.
+pub(crate) struct Children<'t>(SmallVec<[Child<'t>; 6]>);
+
+impl<'t> Children<'t> {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Child<'t>> {
+        self.0.iter()
+    }
+
+    pub(crate) fn named(&self) -> impl DoubleEndedIterator<Item = &Child<'t>> {
+        self.0.iter().filter(|child| child.named)
+    }
+
+    pub(crate) fn get(&self, selector: &Selector) -> Option<Node<'t>> {
+        match selector {
+            Selector::None => None,
+            Selector::Field(field) => self.0.iter().find(|child| child.field == *field).map(|child| child.node),
+            Selector::Kind(kind) => self.0.iter().find(|child| child.kind == *kind).map(|child| child.node),
+            Selector::Nth(nth) if *nth >= 0 => self.named().nth(*nth as usize).map(|child| child.node),
+            Selector::Nth(nth) => self.named().rev().nth((-1 - nth) as usize).map(|child| child.node),
+            Selector::First(alternatives) => alternatives.iter().find_map(|one| self.get(one)),
+        }
+    }
+}
+
+/// A documentation comment waiting for its definition.
+#[derive(Clone, Copy)]
+pub(crate) struct PendingDoc {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) end_line: u32,
+}
+
+/// The state of lowering one file. Hooks use its verbs; the vectors become [`FileFacts`](crate::FileFacts) when finished.
+pub(crate) struct Lowering<'t> {
+    pub(crate) source: &'t str,
+    pub(crate) language: &'static Language,
+    pub(crate) rules: &'static Rules,
+    pub(crate) hooks: &'static dyn Hooks,
+    cursor: TreeCursor<'t>,
+    pub(crate) names: Names<'t>,
+
+    pub(crate) package: Option<Name>,
+    pub(crate) doc: Option<Name>,
+    pub(crate) definitions: Vec<Definition>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) bindings: Vec<Binding>,
+    /// For each binding, the byte from which it is seen, and the binding of the same name and scope before it.
+    pub(crate) seen_from: Vec<(u32, Option<BindingId>)>,
+    pub(crate) by_name: HashMap<(ScopeId, Name), BindingId, FixedState>,
+    /// Names that a scope takes from another one: Python's `global` and `nonlocal`, PHP's `global`.
+    pub(crate) redirects: HashMap<(ScopeId, Name), ScopeId, FixedState>,
+    members: HashMap<(DefinitionId, Name), (), FixedState>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) exports: Vec<Export>,
+    pub(crate) expressions: Vec<Expression>,
+    /// For each expression, the byte it stands at; matters for names.
+    pub(crate) places: Vec<u32>,
+    pub(crate) lists: Vec<u32>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) references: Vec<Reference>,
+    pub(crate) problems: Vec<Problem>,
+
+    /// The scope of what is being lowered.
+    pub(crate) scope: ScopeId,
+    /// The definition around it.
+    pub(crate) definition: Option<DefinitionId>,
+    /// How many branches and loops of the current function are around it.
+    pub(crate) branches: u32,
+    nesting: u32,
+    /// Number of arguments of the call whose callee is being lowered.
+    pub(crate) call_arguments: u8,
+    pub(crate) pending_doc: Option<PendingDoc>,
+    pub(crate) pending_decorators: Vec<ExpressionId>,
+    /// Where the first of them starts: byte and line.
+    pub(crate) decorators_from: Option<(u32, u32)>,
+}
+
+impl<'t> Lowering<'t> {
+    pub(crate) fn new(source: &'t str, language: &'static Language, tree: &'t Tree) -> Lowering<'t> {
+        let guess = source.len() / 32 + 16;
+        let mut lowering = Lowering {
+            source,
+            language,
+            rules: language.rules(),
+            hooks: language.hooks,
+            cursor: tree.walk(),
+            names: Names::new(source),
+            package: None,
+            doc: None,
+            definitions: Vec::new(),
+            scopes: Vec::new(),
+            bindings: Vec::new(),
+            seen_from: Vec::new(),
+            by_name: HashMap::default(),
+            redirects: HashMap::default(),
+            members: HashMap::default(),
+            imports: Vec::new(),
+            exports: Vec::new(),
+            expressions: Vec::with_capacity(guess),
+            places: Vec::with_capacity(guess),
+            lists: Vec::new(),
+            flows: Vec::new(),
+            references: Vec::with_capacity(guess),
+            problems: Vec::new(),
+            scope: ScopeId(0),
+            definition: None,
+            branches: 0,
+            nesting: 0,
+            call_arguments: 0,
+            pending_doc: None,
+            pending_decorators: Vec::new(),
+            decorators_from: None,
+        };
+        for fixed in FIXED {
+            lowering.push_expression(fixed, 0);
+        }
+        lowering.scopes.push(Scope { parent: None, definition: None, kind: ScopeKind::File });
+        lowering
+    }
+
+    pub(crate) fn lower_root(&mut self, root: Node<'t>) {
+        if self.rules.rule(root.kind_id()).hook {
+            self.lower(root, Role::Read);
+        } else {
+            let children = self.children(root);
+            self.walk(&children);
+        }
+        self.hooks.finish(self);
+        if root.has_error() && self.problems.is_empty() {
+            let mut node = root;
+            while let Some(child) = (0..node.child_count() as u32).filter_map(|i| node.child(i)).find(|child| child.has_error()) {
+                node = child;
+            }
+            self.problem(node, "syntax error");
+        }
+    }
+
+    // ---- Reading the tree -------------------------------------------------------------------------------------------
+
+    /// Lists the children of `node`, tokens included.
+    pub(crate) fn children(&mut self, node: Node<'t>) -> Children<'t> {
+        let mut children = SmallVec::new();
+        self.cursor.reset(node);
+        if self.cursor.goto_first_child() {
+            loop {
+                let node = self.cursor.node();
+                let kind = node.kind_id();
+                let field = self.cursor.field_id().map_or(0, |field| field.get());
+                children.push(Child { node, kind, field, named: self.rules.is_named(kind) });
+                if !self.cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+        Children(children)
+    }
+
+    /// The child of `node` in the field called `field`. For hooks; rules use selectors.
+    pub(crate) fn field(&self, node: Node<'t>, field: &str) -> Option<Node<'t>> {
+        node.child_by_field_name(field)
+    }
+
+    pub(crate) fn rule(&self, node: Node<'t>) -> &'static Rule {
+        self.rules.rule(node.kind_id())
+    }
+
+    pub(crate) fn text(&self, node: Node<'t>) -> &'t str {
+        self.source.get(node.start_byte()..node.end_byte()).unwrap_or("")
+    }
+
+    /// The text of `node`, interned.
+    pub(crate) fn name_of(&mut self, node: Node<'t>) -> Name {
+        self.names.slice(node.start_byte(), node.end_byte())
+    }
+
+    pub(crate) fn position(node: Node<'t>) -> Position {
+        let point = node.start_position();
+        Position { line: point.row as u32 + 1, column: point.column as u32 }
+    }
+
+    pub(crate) fn span(node: Node<'t>) -> Span {
+        let start = node.start_position();
+        let end = node.end_position();
+        // A node that ends with a line break ends on the line before.
+        let end_line = if end.column == 0 && end.row > start.row { end.row } else { end.row + 1 };
+        Span {
+            start: node.start_byte() as u32,
+            end: node.end_byte() as u32,
+            start_line: start.row as u32 + 1,
+            end_line: end_line as u32,
+        }
+    }
+
+    pub(crate) fn problem(&mut self, node: Node<'t>, message: &str) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(Problem { line: node.start_position().row as u32 + 1, message: message.to_owned() });
+        }
+    }
+
+    // ---- Writing facts ----------------------------------------------------------------------------------------------
+
+    pub(crate) fn push_expression(&mut self, expression: Expression, at: usize) -> ExpressionId {
+        let id = ExpressionId(self.expressions.len() as u32);
+        self.expressions.push(expression);
+        self.places.push(at as u32);
+        id
+    }
+
+    pub(crate) fn expression(&self, id: ExpressionId) -> Expression {
+        self.expressions[id.index()]
+    }
+
+    pub(crate) fn push_list(&mut self, entries: &[ExpressionId]) -> List {
+        let start = self.lists.len() as u32;
+        self.lists.extend(entries.iter().map(|entry| entry.0));
+        List { start, len: entries.len() as u32 }
+    }
+
+    /// A use of the name at `node`, as an expression; resolved when the file is finished.
+    pub(crate) fn name_expression(&mut self, node: Node<'t>) -> ExpressionId {
+        let name = self.name_of(node);
+        self.push_expression(Expression::Free { name, scope: self.scope }, node.start_byte())
+    }
+
+    /// `object.name`, or unknown when nothing can come of it.
+    pub(crate) fn member_expression(&mut self, object: ExpressionId, name: Name) -> ExpressionId {
+        let at = self.places[object.index()] as usize;
+        self.push_expression(Expression::Member { object, name }, at)
+    }
+
+    /// One of `values`; a single value stands for itself.
+    pub(crate) fn choice(&mut self, values: &[ExpressionId]) -> ExpressionId {
+        let mut distinct: SmallVec<[ExpressionId; 4]> = SmallVec::new();
+        for &value in values {
+            if value != UNKNOWN && !distinct.contains(&value) {
+                distinct.push(value);
+            }
+        }
+        match distinct.as_slice() {
+            [] => UNKNOWN,
+            [value] => *value,
+            several => {
+                let list = self.push_list(several);
+                self.push_expression(Expression::Choice(list), 0)
+            }
+        }
+    }
+
+    /// Wraps `value` unless it is unknown.
+    pub(crate) fn wrap(&mut self, value: ExpressionId, wrap: impl FnOnce(ExpressionId) -> Expression) -> ExpressionId {
+        if value == UNKNOWN {
+            return UNKNOWN;
+        }
+        let at = self.places[value.index()] as usize;
+        self.push_expression(wrap(value), at)
+    }
+
+    pub(crate) fn reference(&mut self, expression: ExpressionId, role: Role, at: Node<'t>) {
+        let arguments = if matches!(role, Role::Call | Role::Instantiate | Role::Macro) { self.call_arguments } else { 0 };
+        let within = self.definition;
+        self.references.push(Reference { expression, role, at: Self::position(at), within, arguments });
+    }
+
+    /// Records where a value goes.
+    pub(crate) fn flow(&mut self, target: ExpressionId, value: ExpressionId, at: Node<'t>) {
+        let conditional = self.branches > 0;
+        self.flows.push(Flow::Assign { target, value, at: at.start_byte() as u32, conditional });
+    }
+
+    pub(crate) fn push_import(&mut self, import: Import) -> ImportId {
+        let id = ImportId(self.imports.len() as u32);
+        self.imports.push(import);
+        id
+    }
+
+    // ---- Scopes and bindings ----------------------------------------------------------------------------------------
+
+    pub(crate) fn push_scope(&mut self, kind: ScopeKind, definition: Option<DefinitionId>) -> ScopeId {
+        let id = ScopeId(self.scopes.len() as u32);
+        self.scopes.push(Scope { parent: Some(self.scope), definition, kind });
+        id
+    }
+
+    /// Runs `inside` in a new scope.
+    pub(crate) fn in_scope<T>(&mut self, kind: ScopeKind, inside: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.scope;
+        self.scope = self.push_scope(kind, None);
+        let result = inside(self);
+        self.scope = outer;
+        result
+    }
+
+    /// The nearest scope around the current one that is not a block.
+    pub(crate) fn function_scope(&self) -> ScopeId {
+        let mut scope = self.scope;
+        while self.scopes[scope.index()].kind == ScopeKind::Block {
+            let Some(parent) = self.scopes[scope.index()].parent else { break };
+            scope = parent;
+        }
+        scope
+    }
+
+    /// The binding of `name` in `scope` itself.
+    pub(crate) fn binding_in(&self, scope: ScopeId, name: Name) -> Option<BindingId> {
+        self.by_name.get(&(scope, name)).copied()
+    }
+
+    /// Binds `name` in `scope`, seen from byte `from` on (0: everywhere).
+    pub(crate) fn bind(&mut self, scope: ScopeId, name: Name, to: Bound, from: u32) -> BindingId {
+        let id = BindingId(self.bindings.len() as u32);
+        self.bindings.push(Binding { scope, name, to });
+        let before = self.by_name.insert((scope, name), id);
+        self.seen_from.push((from, before));
+        id
+    }
+
+    /// Binds an imported name. One that the scope binds already keeps its binding, and the import is a value that flows into it:
+    /// `try: import a as x; except: import b as x`.
+    pub(crate) fn bind_import(&mut self, scope: ScopeId, name: Name, to: Bound, at: Node<'t>) {
+        if self.binding_in(scope, name).is_none() {
+            self.bind(scope, name, to, 0);
+            return;
+        }
+        // The import gets a nameless binding of its own, so that its value can be told.
+        let own = BindingId(self.bindings.len() as u32);
+        let nameless = self.names.intern("");
+        self.bindings.push(Binding { scope, name: nameless, to });
+        self.seen_from.push((0, None));
+        let start = at.start_byte();
+        let target = self.push_expression(Expression::Free { name, scope: self.scope }, start);
+        let value = self.push_expression(Expression::Bound { binding: own, at: start as u32 }, start);
+        self.flow(target, value, at);
+    }
+
+    /// Whether `name` is asked for the first time as a member of `owner`: fields that assignments declare.
+    pub(crate) fn first_member(&mut self, owner: DefinitionId, name: Name) -> bool {
+        self.members.insert((owner, name), ()).is_none()
+    }
+
+    /// The first line of `node`, as a signature.
+    pub(crate) fn first_line(&mut self, node: Node<'t>) -> Name {
+        let text = self.text(node);
+        let line = text.lines().next().unwrap_or("").trim_end_matches([' ', ';', ',']);
+        self.normalised(line)
+    }
+
+    /// The nearest definition around the current place that `accepts`.
+    pub(crate) fn enclosing(&self, accepts: impl Fn(Kind) -> bool) -> Option<DefinitionId> {
+        let mut current = self.definition;
+        while let Some(id) = current {
+            let definition = &self.definitions[id.index()];
+            if accepts(definition.kind) {
+                return Some(id);
+            }
+            current = definition.parent;
+        }
+        None
+    }
+
+    /// The function, method or lambda around the current place.
+    pub(crate) fn enclosing_function(&self) -> Option<DefinitionId> {
+        self.enclosing(is_function)
+    }
+
+    // ---- The walk ---------------------------------------------------------------------------------------------------
+
+    /// Lowers the named children as statements: comments become documentation, decorators wait for their definition.
+    pub(crate) fn walk(&mut self, children: &Children<'t>) {
+        for child in children.named() {
+            let rule = self.rules.rule(child.kind);
+            match rule.action {
+                Action::Skip if !rule.hook => {}
+                Action::Comment if !rule.hook => self.comment(child.node),
+                _ => {
+                    self.lower(child.node, Role::Read);
+                    if !rule.keeps_doc && rule.action != Action::Decorator {
+                        self.pending_doc = None;
+                        self.pending_decorators.clear();
+                        self.decorators_from = None;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn walk_node(&mut self, node: Node<'t>) {
+        let children = self.children(node);
+        self.walk(&children);
+    }
+
+    /// Lowers `node`: writes the facts inside it and returns its value. `role` is what happens to the name it ends in.
+    pub(crate) fn lower(&mut self, node: Node<'t>, role: Role) -> ExpressionId {
+        let kind = node.kind_id();
+        let rule = self.rules.rule(kind);
+        // The leaves that make up most trees need neither children nor stack.
+        if !rule.hook {
+            match rule.action {
+                Action::Skip | Action::Comment => return UNKNOWN,
+                Action::Name => return self.name(node, role),
+                Action::Literal => {
+                    if node.child_count() > 0 {
+                        self.walk_node(node);
+                    }
+                    return fixed_literal(rule.literal.unwrap_or(LiteralKind::Other));
+                }
+                Action::Walk if node.child_count() == 0 => return UNKNOWN,
+                _ => {}
+            }
+        }
+        if self.nesting >= MAX_NESTING {
+            self.problem(node, "nested too deeply: not read further");
+            return UNKNOWN;
+        }
+        self.nesting += 1;
+        self.branches += u32::from(rule.branch);
+        let role = rule.role.unwrap_or(role);
+        // One level takes a few kilobytes of stack at most, so it is enough to look now and then.
+        let value = if self.nesting.is_multiple_of(8) {
+            stacker::maybe_grow(256 << 10, 2 << 20, || self.dispatch(node, rule, role))
+        } else {
+            self.dispatch(node, rule, role)
+        };
+        self.branches -= u32::from(rule.branch);
+        self.nesting -= 1;
+        value
+    }
+
+    /// Lowers a node for its effects, and returns what it says as a type.
+    pub(crate) fn lower_type(&mut self, node: Node<'t>) -> ExpressionId {
+        self.lower(node, Role::Type)
+    }
+
+    fn dispatch(&mut self, node: Node<'t>, rule: &'static Rule, role: Role) -> ExpressionId {
+        if rule.hook
+            && let Some(value) = self.hooks.node(self, node, role)
+        {
+            return value;
+        }
+        self.act(node, rule, role)
+    }
+}
+
+/// Whether `id` is one of the expressions that every file shares.
+pub(crate) fn is_fixed(id: ExpressionId) -> bool {
+    id.index() < FIXED.len()
+}
+
+pub(crate) fn fixed_literal(kind: LiteralKind) -> ExpressionId {
+    ExpressionId(match kind {
+        LiteralKind::Text => 1,
+        LiteralKind::Number => 2,
+        LiteralKind::Boolean => 3,
+        LiteralKind::Null => 4,
+        LiteralKind::Other => 5,
+    })
+}
+
+pub(crate) fn is_function(kind: Kind) -> bool {
+    matches!(kind, Kind::Function | Kind::Method | Kind::Constructor | Kind::Lambda | Kind::Property | Kind::Macro)
+}
+
+pub(crate) fn is_type(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Class | Kind::Struct | Kind::Union | Kind::Interface | Kind::Trait | Kind::Enum | Kind::Extension
+    )
+}

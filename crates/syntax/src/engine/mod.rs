@@ -1,0 +1,106 @@
+//! The engine: one walk over the tree, driven by a table, that lowers any grammar to the same facts.
+//!
+//! # Adding a language
+//!
+//! 1. Add the grammar crate to `Cargo.toml` and an entry to `languages!` in `languages.rs`.
+//! 2. Write `languages/<name>/rules.toml`: one line per node kind of the grammar that means something, for example
+//!
+//!    ```toml
+//!    function_definition = { do = "define", kind = "function", name = "name", parameters = "parameters", result = "return_type", body = "body" }
+//!    attribute = { do = "member", object = "object", name = "attribute" }
+//!    call = { do = "call", callee = "function", arguments = "arguments" }
+//!    if_statement = { do = "walk", branch = true }
+//!    ```
+//!
+//!    A node kind without a line is walked: its named children are lowered, its own value is unknown. So a table can
+//!    start with definitions and calls and grow. [`rules`] documents every action and key; a *selector* names a child by
+//!    field (`"name"`), by kind (`"<identifier>"`), by position among the named children (`"#0"`, `"#-1"` is the last), and
+//!    `"name | <identifier>"` takes the first that is there.
+//! 3. Where the table cannot say it, set `hook = true` on the node and implement [`Hooks`] in `languages/<name>/mod.rs`. A
+//!    hook gets the [`Lowering`] and the node and uses the same verbs as the engine: `lower`, `define`, `assign`,
+//!    `declare`, `reference`, `push_*`. Returning `None` lets the rule's own action run.
+//! 4. Test with a facts dump: `crates/syntax/tests/<name>.rs`, see `tests/python.rs`.
+//!
+//! # How it stays fast
+//!
+//! Children are listed with one reused cursor (no quadratic `child(i)`), node kinds index the table directly, texts are
+//! interned as slices of the source, and names are resolved once at the end ([`finish`]), which also drops every
+//! expression and text that nothing mentions.
+
+mod definitions;
+mod documentation;
+mod finish;
+mod lowering;
+mod names;
+mod patterns;
+mod rules;
+mod values;
+
+pub(crate) use definitions::NewDefinition;
+pub(crate) use lowering::{Lowering, UNKNOWN};
+pub(crate) use patterns::{Declare, Hoist};
+pub(crate) use rules::{Action, Rules};
+
+use crate::facts::{DefinitionId, ExpressionId, FileFacts, Name, Role, Scope, ScopeKind};
+use crate::languages::Language;
+use tree_sitter::{Node, Tree};
+
+/// Deepest nesting that is lowered; what lies deeper is skipped with a problem.
+pub(crate) const MAX_NESTING: u32 = 1000;
+
+/// What a language does that its table cannot say. Every method has a default that does nothing.
+pub(crate) trait Hooks: Sync {
+    /// Lowers a node whose rule says `hook = true`. `None` leaves it to the rule's action.
+    fn node<'t>(&self, _lowering: &mut Lowering<'t>, _node: Node<'t>, _role: Role) -> Option<ExpressionId> {
+        None
+    }
+
+    /// Has the last word on a definition: parameters, modifiers, bases and decorators are known, its body is not yet
+    /// lowered, and its scope is the current one.
+    fn definition<'t>(&self, _lowering: &mut Lowering<'t>, _id: DefinitionId, _node: Node<'t>) {}
+
+    /// A value went to `object.name`.
+    fn member_assigned<'t>(&self, _lowering: &mut Lowering<'t>, _assignment: MemberAssignment<'t>) {}
+
+    /// The whole file is lowered, names are not resolved yet.
+    fn finish(&self, _lowering: &mut Lowering<'_>) {}
+}
+
+/// What [`Hooks::member_assigned`] is told.
+#[derive(Clone, Copy)]
+pub(crate) struct MemberAssignment<'t> {
+    /// The node `object.name`.
+    pub(crate) target: Node<'t>,
+    /// The node `object`.
+    pub(crate) object: Node<'t>,
+    /// What the object was lowered to.
+    pub(crate) object_value: ExpressionId,
+    /// The member.
+    pub(crate) name: Name,
+    /// The node of the name.
+    pub(crate) name_node: Node<'t>,
+    /// What is assigned.
+    pub(crate) value: ExpressionId,
+    /// The whole statement.
+    pub(crate) statement: Node<'t>,
+    /// The declared type, where the statement gives one.
+    pub(crate) type_: Option<(ExpressionId, Name)>,
+}
+
+/// For languages that need no code.
+pub(crate) struct NoHooks;
+
+impl Hooks for NoHooks {}
+
+/// Lowers a parsed file into `facts`, which already holds what is known without a tree.
+pub(crate) fn lower_file(language: &'static Language, text: &str, tree: &Tree, facts: FileFacts) -> FileFacts {
+    let mut lowering = Lowering::new(text, language, tree);
+    lowering.lower_root(tree.root_node());
+    finish::finish(lowering, facts)
+}
+
+/// Facts of a file that was not parsed: still with its scope 0.
+pub(crate) fn empty(mut facts: FileFacts) -> FileFacts {
+    facts.scopes.push(Scope { parent: None, definition: None, kind: ScopeKind::File });
+    facts
+}

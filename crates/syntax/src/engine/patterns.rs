@@ -1,0 +1,338 @@
+//! Where values go: assignments, declarations, loops and the patterns they take apart.
+
+use super::lowering::{Lowering, UNKNOWN};
+use super::rules::{Action, Declared, Rule};
+use super::{MemberAssignment, NewDefinition};
+use crate::facts::{Bound, Expression, ExpressionId, Flags, Flow, Kind, Name, Role, ScopeId, ScopeKind};
+use tree_sitter::Node;
+
+/// In which scope a target is declared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hoist {
+    /// Nowhere: the name exists already.
+    None,
+    /// In the function around.
+    Function,
+    /// In the current scope.
+    Block,
+}
+
+impl From<Declared> for Hoist {
+    fn from(declared: Declared) -> Hoist {
+        match declared {
+            Declared::None => Hoist::None,
+            Declared::Function => Hoist::Function,
+            Declared::Block => Hoist::Block,
+        }
+    }
+}
+
+/// How an assignment declares what it assigns to.
+#[derive(Clone, Copy)]
+pub(crate) struct Declare<'t> {
+    pub(crate) hoist: Hoist,
+    /// The whole statement: span and signature of the variables it defines.
+    pub(crate) statement: Node<'t>,
+    /// The declared type and its text.
+    pub(crate) type_: Option<(ExpressionId, Name)>,
+    /// Kind and flags of the variables defined at module level.
+    pub(crate) constant: bool,
+    pub(crate) flags: Flags,
+}
+
+impl<'t> Declare<'t> {
+    pub(crate) fn new(hoist: Hoist, statement: Node<'t>) -> Declare<'t> {
+        Declare { hoist, statement, type_: None, constant: false, flags: Flags::default() }
+    }
+}
+
+impl<'t> Lowering<'t> {
+    /// The actions `assign`, `update`, `loop`, `enter` and `catch`. Returns the value assigned.
+    pub(crate) fn assignment(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
+        let children = self.children(node);
+        let target = children.get(&rule.target);
+        let value_node = children.get(&rule.value);
+        let type_node = children.get(&rule.type_);
+        let mut declare = Declare::new(rule.declare.into(), node);
+
+        if rule.action == Action::Assign
+            && self.rules.name_functions
+            && let (Some(target), Some(value)) = (target, value_node)
+            && self.names_function(target, value, declare.hoist)
+        {
+            return self.assign_function(target, value, &declare);
+        }
+        if let Some(type_node) = type_node.filter(|_| rule.action != Action::Catch) {
+            let type_ = self.lower_type(type_node);
+            declare.type_ = Some((type_, self.type_text(type_node)));
+        }
+        // Declared first, so that definitions inside the value come after the variable that contains them.
+        let declared = target.filter(|target| self.rule(*target).action == Action::Name && rule.action != Action::Update);
+        let declared = declared.map(|target| self.declare(target, &declare));
+        let value = match rule.action {
+            Action::Catch => {
+                let type_ = type_node.map_or(UNKNOWN, |type_| self.lower_type(type_));
+                let type_ = match self.expression(type_) {
+                    Expression::Sequence { elements } => self.push_expression(Expression::Choice(elements), node.start_byte()),
+                    _ => type_,
+                };
+                self.wrap(type_, Expression::Typed)
+            }
+            _ => value_node.map_or(UNKNOWN, |value| self.lower(value, Role::Read)),
+        };
+        let assigned = match rule.action {
+            Action::Loop => self.wrap(value, Expression::Element),
+            Action::Enter => self.wrap(value, Expression::Entered),
+            Action::Update => UNKNOWN,
+            _ => value,
+        };
+        match (target, declared) {
+            (Some(target), Some(place)) => self.assign_to(place, assigned, target, &declare),
+            (Some(target), None) => {
+                if rule.action == Action::Update {
+                    self.lower(target, Role::Read);
+                }
+                self.assign(target, assigned, &declare);
+            }
+            (None, _) => {}
+        }
+        for child in children.named() {
+            if Some(child.node) != target && Some(child.node) != value_node && Some(child.node) != type_node {
+                self.lower(child.node, Role::Read);
+            }
+        }
+        assigned
+    }
+
+    /// Gives `value` to whatever `target` is: a name, a member, an index or a pattern of these.
+    pub(crate) fn assign(&mut self, target: Node<'t>, value: ExpressionId, declare: &Declare<'t>) {
+        let rule = self.rule(target);
+        match rule.action {
+            Action::Name => {
+                let name = self.declare(target, declare);
+                self.assign_to(name, value, target, declare);
+            }
+            Action::Member => self.assign_member(target, rule, value, declare),
+            Action::Index => {
+                let place = self.lower(target, Role::Read);
+                if place != UNKNOWN {
+                    self.flow(place, value, target);
+                }
+            }
+            Action::Sequence => {
+                let children = self.children(target);
+                for (position, child) in children.named().enumerate() {
+                    let inner = self.rules.rule(child.kind);
+                    let item = match inner.action {
+                        Action::Comment => continue,
+                        Action::Spread => value,
+                        _ => self.wrap(value, |value| Expression::Item(value, position as u32)),
+                    };
+                    self.assign(child.node, item, declare);
+                }
+            }
+            Action::Mapping => {
+                let children = self.children(target);
+                for child in children.named() {
+                    self.assign_entry(child.node, value, declare);
+                }
+            }
+            Action::Default => {
+                let children = self.children(target);
+                let default = children.get(&rule.value).map_or(UNKNOWN, |default| self.lower(default, Role::Read));
+                let either = self.choice(&[value, default]);
+                if let Some(inner) = children.get(&rule.target) {
+                    self.assign(inner, either, declare);
+                }
+            }
+            Action::Pass | Action::Spread | Action::Wrapped => {
+                let children = self.children(target);
+                let inner = children.get(&rule.value).or_else(|| children.named().next().map(|child| child.node));
+                if let Some(inner) = inner {
+                    self.assign(inner, value, declare);
+                }
+            }
+            Action::Comment | Action::Skip => {}
+            _ => {
+                self.lower(target, Role::Read);
+            }
+        }
+    }
+
+    /// One entry of an object pattern: `key: pattern`, `name`, `name = default`, `...rest`.
+    fn assign_entry(&mut self, entry: Node<'t>, value: ExpressionId, declare: &Declare<'t>) {
+        let rule = self.rule(entry);
+        match rule.action {
+            Action::Comment => {}
+            Action::Pair => {
+                let children = self.children(entry);
+                let key = children.get(&rule.arguments);
+                let member = match key {
+                    Some(key) => {
+                        let name = self.text(key).trim_matches(['"', '\'', '`']);
+                        let name = self.names.intern(name);
+                        self.wrap(value, |object| Expression::Member { object, name })
+                    }
+                    None => UNKNOWN,
+                };
+                if let Some(inner) = children.get(&rule.value) {
+                    self.assign(inner, member, declare);
+                }
+            }
+            Action::Name => {
+                let name = self.name_of(entry);
+                let member = self.wrap(value, |object| Expression::Member { object, name });
+                self.assign(entry, member, declare);
+            }
+            Action::Default => {
+                let children = self.children(entry);
+                let Some(inner) = children.get(&rule.target) else { return };
+                let default = children.get(&rule.value).map_or(UNKNOWN, |default| self.lower(default, Role::Read));
+                let name = self.name_of(inner);
+                let member = self.wrap(value, |object| Expression::Member { object, name });
+                let either = self.choice(&[member, default]);
+                self.assign(inner, either, declare);
+            }
+            _ => self.assign(entry, value, declare),
+        }
+    }
+
+    fn assign_member(&mut self, target: Node<'t>, rule: &'static Rule, value: ExpressionId, declare: &Declare<'t>) {
+        let children = self.children(target);
+        let (Some(object), Some(name_node)) = (children.get(&rule.object), children.get(&rule.name)) else {
+            self.lower(target, Role::Read);
+            return;
+        };
+        let object_value = self.lower(object, Role::Read);
+        let name = self.name_of(name_node);
+        let place = self.member_expression(object_value, name);
+        self.reference(place, Role::Write, name_node);
+        self.assign_to(place, value, target, declare);
+        let assignment = MemberAssignment {
+            target,
+            object,
+            object_value,
+            name,
+            name_node,
+            value,
+            statement: declare.statement,
+            type_: declare.type_,
+        };
+        self.hooks.member_assigned(self, assignment);
+    }
+
+    fn assign_to(&mut self, place: ExpressionId, value: ExpressionId, at: Node<'t>, declare: &Declare<'t>) {
+        if let Some((type_, _)) = declare.type_.filter(|(type_, _)| *type_ != UNKNOWN) {
+            self.flows.push(Flow::Typed { target: place, type_ });
+        }
+        if value != UNKNOWN {
+            self.flow(place, value, at);
+        }
+    }
+
+    /// Declares the variable at `name_node` where `declare` says, once, and returns its use. At module level it becomes a
+    /// variable, in a type a field, in a function a local.
+    pub(crate) fn declare(&mut self, name_node: Node<'t>, declare: &Declare<'t>) -> ExpressionId {
+        let name = self.name_of(name_node);
+        let use_ = self.name_expression(name_node);
+        let scope = match declare.hoist {
+            Hoist::None => {
+                self.reference(use_, Role::Write, name_node);
+                return use_;
+            }
+            Hoist::Function => self.function_scope(),
+            Hoist::Block => self.scope,
+        };
+        let scope = self.redirects.get(&(scope, name)).copied().unwrap_or(scope);
+        let kind = self.scopes[scope.index()].kind;
+        let exists = self.binding_in(scope, name).is_some();
+        match kind {
+            ScopeKind::File | ScopeKind::Module | ScopeKind::Type => {
+                if exists {
+                    self.reference(use_, Role::Write, name_node);
+                } else {
+                    self.define_variable(name_node, name, scope, declare);
+                }
+            }
+            ScopeKind::Function | ScopeKind::Block => {
+                let from = if self.rules.shadowing && declare.hoist == Hoist::Block {
+                    declare.statement.end_byte() as u32
+                } else {
+                    0
+                };
+                if !exists || from > 0 {
+                    let binding = self.bind(scope, name, Bound::Local, from);
+                    if from > 0 {
+                        let at = name_node.start_byte();
+                        return self.push_expression(Expression::Bound { binding, at: at as u32 }, at);
+                    }
+                }
+            }
+        }
+        use_
+    }
+
+    fn define_variable(&mut self, name_node: Node<'t>, name: Name, scope: ScopeId, declare: &Declare<'t>) {
+        let constant = declare.constant || (self.rules.constants && is_all_caps(self.names.get(name)));
+        let kind = match (self.scopes[scope.index()].kind, constant) {
+            (ScopeKind::Type, _) => {
+                let owner = self.scopes[scope.index()].definition;
+                let in_enum = owner.is_some_and(|owner| self.definitions[owner.index()].kind == Kind::Enum);
+                if in_enum { Kind::EnumMember } else { Kind::Field }
+            }
+            (_, true) => Kind::Constant,
+            (_, false) => Kind::Variable,
+        };
+        let statement = declare.statement;
+        let new = NewDefinition { kind, name, name_at: Self::position(name_node), span: Self::span(statement) };
+        let saved = (self.scope, self.definition);
+        // `global x` in a function defines a variable of the file.
+        if scope != self.scope {
+            self.definition = self.scopes[scope.index()].definition;
+            self.scope = scope;
+        }
+        let id = self.new_definition(new);
+        (self.scope, self.definition) = saved;
+        let signature = self.first_line(statement);
+        let definition = &mut self.definitions[id.index()];
+        definition.signature = signature;
+        definition.flags.insert(declare.flags);
+        if let Some((type_, text)) = declare.type_ {
+            definition.result = Some(type_);
+            definition.result_text = Some(text);
+        }
+        self.bind(scope, name, Bound::Definition(id), 0);
+    }
+
+    /// Whether `target = value` gives a function or class its name.
+    fn names_function(&self, target: Node<'t>, value: Node<'t>, hoist: Hoist) -> bool {
+        hoist != Hoist::None
+            && self.rule(target).action == Action::Name
+            && matches!(self.rule(value).action, Action::Define | Action::Lambda)
+    }
+
+    fn assign_function(&mut self, target: Node<'t>, value: Node<'t>, declare: &Declare<'t>) -> ExpressionId {
+        let scope = match declare.hoist {
+            Hoist::Function => self.function_scope(),
+            Hoist::None | Hoist::Block => self.scope,
+        };
+        let rule = self.rule(value);
+        let children = self.children(value);
+        let id = self.define_as(value, rule, &children, Some(target), declare.statement);
+        let signature = self.definitions[id.index()].body.map(|_| {
+            let body = children.get(&rule.body);
+            self.signature(declare.statement.start_byte(), body, declare.statement.end_byte())
+        });
+        let definition = &mut self.definitions[id.index()];
+        definition.flags.insert(declare.flags);
+        definition.signature = signature.unwrap_or(definition.signature);
+        self.bind_definition(scope, id);
+        self.push_expression(Expression::Definition(id), value.start_byte())
+    }
+}
+
+/// Whether a name is written like a constant: capitals, digits and underscores, with at least one letter.
+pub(crate) fn is_all_caps(name: &str) -> bool {
+    name.bytes().any(|letter| letter.is_ascii_uppercase())
+        && name.bytes().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == b'_')
+}

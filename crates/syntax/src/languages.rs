@@ -1,0 +1,220 @@
+//! The registry: every language with its grammar, its rules and the file names it goes by.
+//!
+//! One entry per language, one folder per language: `languages/<name>/rules.toml` says what each node of the grammar
+//! means, `languages/<name>/mod.rs` exists only where the table cannot say it. Detection needs no grammar and compiles no
+//! rules; both happen on first use.
+
+mod javascript;
+mod python;
+
+use crate::engine::{Hooks, NoHooks, Rules};
+use std::sync::OnceLock;
+use tree_sitter_language::LanguageFn;
+
+/// How much is known of a language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Depth {
+    /// Imports, scopes, receiver types, inheritance, values, tests.
+    Deep,
+    /// Definitions, references, imports, documentation.
+    Broad,
+}
+
+/// How comments are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Comments {
+    /// Starts a comment that ends with the line.
+    pub line: Option<&'static str>,
+    /// Starts and ends a comment that may span lines.
+    pub block: Option<(&'static str, &'static str)>,
+}
+
+/// Where the parsed text stands in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Embedding {
+    /// The whole file is in this language.
+    Whole,
+    /// Only what stands inside `<script>` elements is.
+    Scripts,
+}
+
+/// One language.
+pub struct Language {
+    name: &'static str,
+    depth: Depth,
+    comments: Comments,
+    extensions: &'static [&'static str],
+    file_names: &'static [&'static str],
+    shebangs: &'static [&'static str],
+    pub(crate) embedding: Embedding,
+    grammar: LanguageFn,
+    rules_text: &'static str,
+    pub(crate) hooks: &'static dyn Hooks,
+    rules: OnceLock<Rules>,
+}
+
+impl Language {
+    /// Its key: `python`, `typescript`, `tsx`, …
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How much is known of it.
+    pub fn depth(&self) -> Depth {
+        self.depth
+    }
+
+    /// How its comments are written.
+    pub fn comments(&self) -> Comments {
+        self.comments
+    }
+
+    /// The file extensions it goes by, lowercase, without the dot.
+    pub fn extensions(&self) -> &'static [&'static str] {
+        self.extensions
+    }
+
+    pub(crate) fn grammar(&self) -> tree_sitter::Language {
+        self.grammar.into()
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        self.rules.get_or_init(|| Rules::compile(self.name, self.rules_text, &self.grammar()))
+    }
+}
+
+impl std::fmt::Debug for Language {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Language").field(&self.name).finish()
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Language) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+/// Every language, in order of name.
+pub fn all() -> &'static [Language] {
+    &LANGUAGES
+}
+
+/// The language called `name`.
+pub fn by_name(name: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.name == name)
+}
+
+/// The language of the file at `path`, from its name, its extension or, failing both, the `#!` line in `head` (its first
+/// bytes). `None` for files that no grammar reads.
+pub fn detect(path: &str, head: &[u8]) -> Option<&'static Language> {
+    let file_name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    if let Some(language) = LANGUAGES.iter().find(|language| language.file_names.contains(&file_name)) {
+        return Some(language);
+    }
+    if let Some((stem, extension)) = file_name.rsplit_once('.') {
+        let extension = extension.to_ascii_lowercase();
+        let by_extension = LANGUAGES.iter().find(|language| language.extensions.contains(&extension.as_str()));
+        match by_extension {
+            // Headers are C unless they say otherwise in words that C does not have.
+            Some(language) if extension == "h" && language.name == "c" && looks_like_cpp(head) => return by_name("cpp"),
+            Some(language) => return Some(language),
+            None => {}
+        }
+        // `Dockerfile.dev`, `Makefile.am`.
+        if let Some(language) = LANGUAGES.iter().find(|language| language.file_names.contains(&stem)) {
+            return Some(language);
+        }
+    }
+    by_shebang(head)
+}
+
+fn by_shebang(head: &[u8]) -> Option<&'static Language> {
+    let line = head.strip_prefix(b"#!")?;
+    let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len()).min(200)];
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains('='));
+    let mut program = words.next()?.rsplit('/').next()?;
+    if program == "env" {
+        program = words.next()?.rsplit('/').next()?;
+    }
+    let program = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    LANGUAGES.iter().find(|language| language.shebangs.contains(&program))
+}
+
+fn looks_like_cpp(head: &[u8]) -> bool {
+    ["\nclass ", "\nnamespace ", "\ntemplate", "public:", "private:", "std::", "#include <string>", "#include <vector>"]
+        .iter()
+        .any(|word| memchr::memmem::find(head, word.as_bytes()).is_some())
+}
+
+macro_rules! languages {
+    ($($(#[$attribute:meta])* $name:literal {
+        depth: $depth:ident, extensions: [$($extension:literal),*]
+        $(, file_names: [$($file_name:literal),*])? $(, shebangs: [$($shebang:literal),*])?
+        $(, line: $line:literal)? $(, block: $block:expr)? $(, embedding: $embedding:ident)?,
+        grammar: $grammar:expr, rules: $rules:literal $(, hooks: $hooks:expr)? $(,)?
+    })*) => {
+        const COUNT: usize = [$($(#[$attribute])* $name),*].len();
+
+        static LANGUAGES: [Language; COUNT] = [$($(#[$attribute])* Language {
+            name: $name,
+            depth: Depth::$depth,
+            comments: Comments { line: first!([$($line)?]), block: first!([$($block)?]) },
+            extensions: &[$($extension),*],
+            file_names: &[$($($file_name),*)?],
+            shebangs: &[$($($shebang),*)?],
+            embedding: embedding!($($embedding)?),
+            grammar: $grammar,
+            rules_text: include_str!(concat!("languages/", $rules, "/rules.toml")),
+            hooks: hooks!($($hooks)?),
+            rules: OnceLock::new(),
+        }),*];
+    };
+}
+
+macro_rules! first {
+    ([]) => { None };
+    ([$value:expr]) => { Some($value) };
+}
+
+macro_rules! embedding {
+    () => { Embedding::Whole };
+    ($embedding:ident) => { Embedding::$embedding };
+}
+
+macro_rules! hooks {
+    () => { &NoHooks };
+    ($hooks:expr) => { &$hooks };
+}
+
+const C_BLOCK: (&str, &str) = ("/*", "*/");
+
+languages! {
+    "javascript" {
+        depth: Deep, extensions: ["js", "mjs", "cjs", "jsx"], shebangs: ["node", "nodejs", "bun"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_javascript::LANGUAGE, rules: "javascript", hooks: javascript::JavaScript,
+    }
+    "python" {
+        depth: Deep, extensions: ["py", "pyi", "pyw"], shebangs: ["python", "pypy"], line: "#",
+        grammar: tree_sitter_python::LANGUAGE, rules: "python", hooks: python::Python,
+    }
+    "svelte" {
+        depth: Deep, extensions: ["svelte"], block: ("<!--", "-->"), embedding: Scripts,
+        grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT, rules: "javascript", hooks: javascript::JavaScript,
+    }
+    "tsx" {
+        depth: Deep, extensions: ["tsx"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_typescript::LANGUAGE_TSX, rules: "javascript", hooks: javascript::JavaScript,
+    }
+    "typescript" {
+        depth: Deep, extensions: ["ts", "mts", "cts"], shebangs: ["deno", "ts-node", "tsx"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT, rules: "javascript", hooks: javascript::JavaScript,
+    }
+    "vue" {
+        depth: Deep, extensions: ["vue"], block: ("<!--", "-->"), embedding: Scripts,
+        grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT, rules: "javascript", hooks: javascript::JavaScript,
+    }
+}

@@ -1,0 +1,7 @@
+//! JavaScript and TypeScript.
+
+use crate::engine::Hooks;
+
+pub(super) struct JavaScript;
+
+impl Hooks for JavaScript {}

@@ -1,0 +1,117 @@
+//! Text to tree to facts: reuses one parser per language and thread, and bounds size, work and time.
+//!
+//! The work bound counts parser operations, not seconds, so that the same file gives the same facts on a slow machine; the
+//! clock is only the last resort against a scanner that does not come back.
+
+use crate::engine;
+use crate::facts::{FileFacts, Problem};
+use crate::languages::{Embedding, Language};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use tree_sitter::{ParseOptions, Parser, Tree};
+
+/// Longest text that is parsed. Beyond, a tree costs more memory than its facts are worth.
+pub const MAX_SOURCE: usize = 12 << 20;
+
+/// Longest time that parsing one file may take.
+pub const MAX_PARSE_TIME: Duration = Duration::from_secs(30);
+
+thread_local! {
+    static PARSERS: RefCell<Vec<(&'static str, Parser)>> = const { RefCell::new(Vec::new()) };
+}
+
+pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
+    let mut facts = FileFacts {
+        language: language.name().to_owned(),
+        lines: count_lines(text),
+        ..FileFacts::default()
+    };
+    if text.len() > MAX_SOURCE {
+        let message = format!("not parsed: {} bytes, more than {MAX_SOURCE}", text.len());
+        facts.problems.push(Problem { line: 1, message });
+        return engine::empty(facts);
+    }
+    let text = visible_text(language, text);
+    match parse(language, &text) {
+        Some(tree) => engine::lower_file(language, &text, &tree, facts),
+        None => {
+            let message = "not parsed: took too much work".to_owned();
+            facts.problems.push(Problem { line: 1, message });
+            engine::empty(facts)
+        }
+    }
+}
+
+/// Parses `text` and throws the tree away: the lower bound that benchmarks compare [`extract`](crate::extract) with.
+/// Returns whether there was a tree.
+pub fn parse_only(language: &'static Language, text: &str) -> bool {
+    text.len() <= MAX_SOURCE && parse(language, &visible_text(language, text)).is_some()
+}
+
+fn parse(language: &'static Language, text: &str) -> Option<Tree> {
+    PARSERS.with_borrow_mut(|parsers| {
+        let at = match parsers.iter().position(|(name, _)| *name == language.name()) {
+            Some(at) => at,
+            None => {
+                let mut parser = Parser::new();
+                parser.set_language(&language.grammar()).ok()?;
+                parsers.push((language.name(), parser));
+                parsers.len() - 1
+            }
+        };
+        let parser = &mut parsers[at].1;
+        let started = Instant::now();
+        // The callback comes every hundred operations; sound code needs well under one operation per byte.
+        let mut left = 20_000 + text.len() / 16;
+        let mut progress = |_: &tree_sitter::ParseState| {
+            left = left.saturating_sub(1);
+            if left == 0 || (left.is_multiple_of(1024) && started.elapsed() > MAX_PARSE_TIME) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let bytes = text.as_bytes();
+        let tree = parser.parse_with_options(
+            &mut |offset, _| bytes.get(offset..).unwrap_or(&[]),
+            None,
+            Some(ParseOptions::new().progress_callback(&mut progress)),
+        );
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    })
+}
+
+fn count_lines(text: &str) -> u32 {
+    let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let open = usize::from(!text.is_empty() && !text.ends_with('\n'));
+    u32::try_from(breaks + open).unwrap_or(u32::MAX)
+}
+
+/// The part of `text` that the grammar reads. Components (`.vue`, `.svelte`) keep their scripts in place and get blanks
+/// everywhere else, so that every byte offset and line stays right.
+fn visible_text<'a>(language: &Language, text: &'a str) -> Cow<'a, str> {
+    match language.embedding {
+        Embedding::Whole => Cow::Borrowed(text),
+        Embedding::Scripts => Cow::Owned(blank_outside_scripts(text)),
+    }
+}
+
+fn blank_outside_scripts(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut blanked: Vec<u8> = bytes.iter().map(|&byte| if byte == b'\n' || byte == b'\r' { byte } else { b' ' }).collect();
+    let mut from = 0;
+    while let Some(open) = memchr::memmem::find(&bytes[from..], b"<script") {
+        let Some(start) = memchr::memchr(b'>', &bytes[from + open..]) else { break };
+        let start = from + open + start + 1;
+        let end = memchr::memmem::find(&bytes[start..], b"</script").map_or(bytes.len(), |end| start + end);
+        blanked[start..end].copy_from_slice(&bytes[start..end]);
+        from = end;
+    }
+    // Scripts are cut at ASCII bytes, so what was copied is whole characters.
+    String::from_utf8(blanked).unwrap_or_default()
+}
