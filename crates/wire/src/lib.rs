@@ -1,1 +1,3 @@
 //! How is a value said in few tokens, and read back?
+
+pub mod gcf;

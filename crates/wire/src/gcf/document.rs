@@ -1,0 +1,255 @@
+//! A decoded payload: flat nodes that borrow the text, and tables whose rows stay rows.
+//!
+//! Path columns are not unfolded here. A row is its cells and a table; the nested objects appear only while a visitor walks
+//! them (`de.rs`). So the memory needed follows the input, whatever its header claims.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::error::{Category, Error, Result, shown};
+
+/// One value. Containers point into [`Document::nodes`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Node {
+    Null,
+    /// `~`: this row lacks the column.
+    Absent,
+    /// `^`: an attachment will take this place. Never in a finished document.
+    Attached,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    /// A piece of the input.
+    Text {
+        start: u32,
+        len: u32,
+    },
+    /// A string that had escapes, in [`Document::unescaped`].
+    Owned {
+        start: u32,
+        len: u32,
+    },
+    Array {
+        first: u32,
+        len: u32,
+    },
+    /// `len` pairs of key and value.
+    Map {
+        first: u32,
+        len: u32,
+    },
+    /// The cells of a table row.
+    Row {
+        first: u32,
+        table: u32,
+    },
+    /// As `Row`; after the cells a number of pairs, then the pairs: members whose names cannot be columns.
+    LooseRow {
+        first: u32,
+        table: u32,
+    },
+}
+
+/// What a column header stands for.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Box<str>,
+    pub(crate) content: FieldContent,
+}
+
+#[derive(Debug)]
+pub(crate) enum FieldContent {
+    /// The cell with this number.
+    Cell(u32),
+    /// A value the header gives for all rows.
+    Constant(Node),
+    /// Columns `name>…`: an index into [`Table::groups`].
+    Group(u32),
+}
+
+/// A header's columns.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// Cells per row, without the key of a keyed map.
+    pub(crate) width: usize,
+    /// Level 0 first; path columns refer to the others.
+    pub(crate) groups: Vec<Vec<Field>>,
+    /// Levels of nested objects that path columns add.
+    pub(crate) height: usize,
+    /// Values one row stands for.
+    pub(crate) cost: usize,
+    /// Plain columns by name.
+    columns: HashMap<Box<str>, u32, foldhash::fast::RandomState>,
+}
+
+impl Table {
+    /// The cell of a plain column.
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.get(name).map(|cell| *cell as usize)
+    }
+}
+
+/// Collects columns into a [`Table`].
+pub(crate) struct TableBuilder {
+    table: Table,
+    /// Every name at every level, to refuse a column given twice or inside another.
+    names: HashMap<(u32, Box<str>), Option<u32>, foldhash::fast::RandomState>,
+    /// Whether `a>b` means a path.
+    paths: bool,
+}
+
+impl TableBuilder {
+    pub(crate) fn new(paths: bool) -> Self {
+        let table = Table {
+            width: 0,
+            groups: vec![Vec::new()],
+            height: 0,
+            cost: 1,
+            columns: HashMap::default(),
+        };
+        Self {
+            table,
+            names: HashMap::default(),
+            paths,
+        }
+    }
+
+    /// Adds a column: `None` for the next cell, else the constant all rows have. False if the name clashes.
+    pub(crate) fn add(&mut self, name: &str, constant: Option<Node>) -> bool {
+        let content = match constant {
+            Some(value) => FieldContent::Constant(value),
+            None => {
+                self.table.width += 1;
+                FieldContent::Cell(self.table.width as u32 - 1)
+            }
+        };
+        let is_path = self.paths && name.contains('>') && !name.split('>').any(str::is_empty);
+        let mut level = 0;
+        let mut leaf = name;
+        if is_path {
+            let mut segments: Vec<&str> = name.split('>').collect();
+            leaf = segments.pop().unwrap_or(name);
+            self.table.height = self.table.height.max(segments.len());
+            for segment in segments {
+                let next = self.table.groups.len() as u32;
+                match self.names.entry((level, segment.into())).or_insert(Some(next)) {
+                    // The name is a column already, so it cannot also hold columns.
+                    None => return false,
+                    Some(group) if *group == next => {
+                        self.table.groups[level as usize].push(Field {
+                            name: segment.into(),
+                            content: FieldContent::Group(next),
+                        });
+                        self.table.groups.push(Vec::new());
+                        self.table.cost += 1;
+                        level = next;
+                    }
+                    Some(group) => level = *group,
+                }
+            }
+        } else if let FieldContent::Cell(cell) = content {
+            self.table.columns.insert(name.into(), cell);
+        }
+        if self.names.insert((level, leaf.into()), None).is_some() {
+            return false;
+        }
+        self.table.cost += 1;
+        self.table.groups[level as usize].push(Field {
+            name: leaf.into(),
+            content,
+        });
+        true
+    }
+
+    pub(crate) fn finish(self) -> Arc<Table> {
+        Arc::new(self.table)
+    }
+}
+
+/// A decoded generic payload. Strings borrow the text it came from.
+pub struct Document<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) unescaped: String,
+    pub(crate) tables: Vec<Arc<Table>>,
+    pub(crate) root: Node,
+    pub(crate) missing_trailer: bool,
+}
+
+impl<'a> Document<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            nodes: Vec::new(),
+            unescaped: String::new(),
+            tables: Vec::new(),
+            root: Node::Null,
+            missing_trailer: false,
+        }
+    }
+
+    /// Whether counts were promised for the end of the payload and the end never came: the rows are used as they are.
+    pub fn missing_trailer(&self) -> bool {
+        self.missing_trailer
+    }
+
+    pub(crate) fn children(&self, first: u32, len: usize) -> &[Node] {
+        &self.nodes[first as usize..first as usize + len]
+    }
+
+    /// The string a node holds, if it holds one.
+    pub(crate) fn string(&self, node: Node) -> Option<&str> {
+        match node {
+            Node::Text { start, len } => Some(&self.text[start as usize..start as usize + len as usize]),
+            Node::Owned { start, len } => Some(&self.unescaped[start as usize..start as usize + len as usize]),
+            _ => None,
+        }
+    }
+
+    /// Checks that the keys among `pairs` (key, value, key, value, …) are unique. `what` names them in the error.
+    pub(crate) fn check_unique(&self, pairs: &[Node], what: &str, offset: usize) -> Result<()> {
+        const SMALL: usize = 8;
+        let keys = || {
+            pairs
+                .iter()
+                .step_by(2)
+                .map(|key| (*key, self.string(*key).unwrap_or("")))
+        };
+        if pairs.len() <= SMALL * 2 {
+            for (index, (node, key)) in keys().enumerate() {
+                if keys().take(index).any(|(_, other)| other == key) {
+                    return Err(self.duplicate(node, key, what, offset));
+                }
+            }
+            return Ok(());
+        }
+        let mut seen = std::collections::HashSet::with_capacity_and_hasher(
+            pairs.len() / 2,
+            foldhash::fast::RandomState::default(),
+        );
+        for (node, key) in keys() {
+            if !seen.insert(key) {
+                return Err(self.duplicate(node, key, what, offset));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn duplicate(&self, node: Node, key: &str, what: &str, offset: usize) -> Error {
+        // Keys with escapes have no place in the text; the line where the object ends is the next best.
+        let offset = if let Node::Text { start, .. } = node {
+            start as usize
+        } else {
+            offset
+        };
+        let found = format!("duplicate {what} {}", shown(key));
+        Error::at(
+            self.text.as_bytes(),
+            offset,
+            Category::DuplicateKey,
+            found,
+            "each key once",
+        )
+    }
+}

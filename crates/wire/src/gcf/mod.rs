@@ -1,0 +1,94 @@
+//! GCF, specification 3.5.3: any value as lines and tables, and code graphs as numbered nodes and edges.
+
+mod de;
+mod decode;
+mod decode_table;
+mod document;
+mod encode;
+mod error;
+mod header;
+mod json;
+mod lines;
+mod options;
+mod scalar;
+mod ser;
+mod table;
+mod tape;
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+pub use document::Document;
+pub use error::{Category, Error, Result};
+pub use header::{Profile, profile};
+pub use options::{ConstantColumns, DecodeOptions, EncodeOptions, Limits, MAX_DEPTH, Nesting};
+
+use tape::Builder;
+
+/// Encodes a value in the generic profile.
+pub fn to_string<T: ?Sized + Serialize>(value: &T) -> Result<String> {
+    to_string_with(value, &EncodeOptions::default())
+}
+
+/// As [`to_string`], with options.
+pub fn to_string_with<T: ?Sized + Serialize>(value: &T, options: &EncodeOptions) -> Result<String> {
+    let mut builder = Builder::new(&options.limits);
+    value.serialize(&mut builder)?;
+    let (tape, root) = builder.finish()?;
+    encode::encode(&tape, root, options)
+}
+
+/// Encodes a value and writes it. Nothing is written unless the whole value can be encoded.
+pub fn to_writer<W: io::Write, T: ?Sized + Serialize>(writer: W, value: &T) -> Result<()> {
+    to_writer_with(writer, value, &EncodeOptions::default())
+}
+
+/// As [`to_writer`], with options.
+pub fn to_writer_with<W: io::Write, T: ?Sized + Serialize>(
+    mut writer: W,
+    value: &T,
+    options: &EncodeOptions,
+) -> Result<()> {
+    let text = to_string_with(value, options)?;
+    writer.write_all(text.as_bytes()).map_err(Error::from)
+}
+
+/// Encodes JSON text. Unlike a detour through `serde_json::Value`, it refuses duplicate keys and integers that do not fit.
+pub fn from_json(json: &str, options: &EncodeOptions) -> Result<String> {
+    let mut builder = Builder::new(&options.limits);
+    json::read(json, &mut builder)?;
+    let (tape, root) = builder.finish()?;
+    encode::encode(&tape, root, options)
+}
+
+/// Decodes a generic payload into a type.
+pub fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
+    from_str_with(text, &DecodeOptions::default())
+}
+
+/// As [`from_str`], with options.
+pub fn from_str_with<'a, T: Deserialize<'a>>(text: &'a str, options: &DecodeOptions) -> Result<T> {
+    parse(text, options)?.deserialize()
+}
+
+/// As [`from_str`], from bytes that must be UTF-8.
+pub fn from_slice<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
+    from_slice_with(bytes, &DecodeOptions::default())
+}
+
+/// As [`from_slice`], with options.
+pub fn from_slice_with<'a, T: Deserialize<'a>>(bytes: &'a [u8], options: &DecodeOptions) -> Result<T> {
+    from_str_with(decode::utf8(bytes)?, options)
+}
+
+/// Decodes and checks a generic payload without choosing a type for it yet.
+pub fn parse<'a>(text: &'a str, options: &DecodeOptions) -> Result<Document<'a>> {
+    decode::decode(text, options)
+}
+
+/// A generic payload as compact JSON text.
+pub fn to_json(text: &str, options: &DecodeOptions) -> Result<String> {
+    let document = parse(text, options)?;
+    serde_json::to_string(&document).map_err(|error| Error::new(Category::InvalidValue, error.to_string(), "JSON"))
+}
