@@ -1,6 +1,9 @@
 //! What does it all mean together? Facts of single files in, one immutable snapshot of the whole tree out.
 //!
-//! `model` has the nouns that every part shares; `tree` is the seam between storage and resolution.
+//! `scan` finds the files, `store` keeps facts by content, `resolve` turns names into edges, `snapshot` is what every
+//! question reads. `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
 pub mod model;
+pub mod scan;
+pub mod snapshot;
 pub mod tree;

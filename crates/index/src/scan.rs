@@ -1,0 +1,106 @@
+//! Which files of a tree are source, and what their text is.
+//!
+//! The walk honours `.gitignore`, `.ignore` and `lacon.toml`, never follows a symbolic link and never opens anything but a
+//! regular file beneath the root. A file that is left out is recorded with the reason, so that "not found" can be told from
+//! "not looked at".
+
+mod config;
+mod escape;
+mod read;
+mod text;
+mod walk;
+
+pub use config::{Config, ConfigError, Generated};
+pub use escape::{escape_path, unescape_path};
+pub use read::read_source;
+pub use text::{Decoded, decode};
+
+pub(crate) use read::{Source, read};
+pub(crate) use text::DECODE_VERSION;
+pub(crate) use walk::{Candidate, Walk, walk};
+
+/// A file that was seen and left out.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Skipped {
+    /// Its path, escaped.
+    pub path: Box<str>,
+    /// Why.
+    pub reason: SkipReason,
+    /// Its size in bytes, 0 where it is unknown.
+    pub size: u64,
+}
+
+/// Why a file or directory was left out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum SkipReason {
+    /// No grammar reads it.
+    Unsupported,
+    /// Its bytes are not text.
+    Binary,
+    /// Made small by a tool: lines without end.
+    Minified,
+    /// Made by a tool, and it says so or its name does.
+    Generated,
+    /// Larger than `max_file_size`.
+    TooLarge,
+    /// It could not be opened or read.
+    Unreadable,
+    /// A symbolic link. What it points to is indexed where it lies, if it lies beneath the root.
+    Symlink,
+    /// A pipe, socket or device.
+    NotRegular,
+    /// It went away while it was being read.
+    Vanished,
+}
+
+impl SkipReason {
+    /// Every reason, by its code.
+    pub const ALL: [SkipReason; 9] = [
+        SkipReason::Unsupported,
+        SkipReason::Binary,
+        SkipReason::Minified,
+        SkipReason::Generated,
+        SkipReason::TooLarge,
+        SkipReason::Unreadable,
+        SkipReason::Symlink,
+        SkipReason::NotRegular,
+        SkipReason::Vanished,
+    ];
+
+    /// The reason in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SkipReason::Unsupported => "unsupported",
+            SkipReason::Binary => "binary",
+            SkipReason::Minified => "minified",
+            SkipReason::Generated => "generated",
+            SkipReason::TooLarge => "too_large",
+            SkipReason::Unreadable => "unreadable",
+            SkipReason::Symlink => "symlink",
+            SkipReason::NotRegular => "not_regular",
+            SkipReason::Vanished => "vanished",
+        }
+    }
+
+    pub(crate) fn code(self) -> u32 {
+        self as u32
+    }
+
+    pub(crate) fn from_code(code: u32) -> SkipReason {
+        SkipReason::ALL.get(code as usize).copied().unwrap_or(SkipReason::Unreadable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SkipReason;
+
+    #[test]
+    fn codes_are_positions() {
+        for (code, reason) in SkipReason::ALL.iter().enumerate() {
+            assert_eq!(reason.code() as usize, code);
+        }
+    }
+}

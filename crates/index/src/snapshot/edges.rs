@@ -1,0 +1,290 @@
+//! Edges in both directions. Outgoing edges are stored; incoming ones are the numbers of outgoing edges, sorted by target,
+//! so an edge costs 16 bytes in all.
+
+use std::ops::{BitOr, Range};
+
+use syntax::facts::Position;
+use zerocopy::little_endian::U32;
+
+use super::format::{EDGE_KINDS, EdgeBits, EdgeRecord, TextRecord};
+use super::{ExternalId, Snapshot, SymbolId};
+use crate::model::{EdgeKind, FileId, Origin};
+
+/// What an edge ends in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum EdgeEnd {
+    /// A symbol of the tree.
+    Symbol(SymbolId),
+    /// A symbol of an external package.
+    External(ExternalId),
+}
+
+impl EdgeEnd {
+    /// The symbol, if it is one of the tree.
+    pub fn symbol(self) -> Option<SymbolId> {
+        match self {
+            EdgeEnd::Symbol(symbol) => Some(symbol),
+            EdgeEnd::External(_) => None,
+        }
+    }
+}
+
+impl From<SymbolId> for EdgeEnd {
+    fn from(symbol: SymbolId) -> EdgeEnd {
+        EdgeEnd::Symbol(symbol)
+    }
+}
+
+impl From<ExternalId> for EdgeEnd {
+    fn from(external: ExternalId) -> EdgeEnd {
+        EdgeEnd::External(external)
+    }
+}
+
+/// A set of kinds of edges: `EdgeKind::Calls | EdgeKind::Instantiates`, `EdgeKinds::ALL`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EdgeKinds(u32);
+
+impl EdgeKinds {
+    /// Every kind.
+    pub const ALL: EdgeKinds = EdgeKinds(u32::MAX);
+    /// None.
+    pub const NONE: EdgeKinds = EdgeKinds(0);
+
+    /// Whether `kind` is one of them.
+    pub fn contains(self, kind: EdgeKind) -> bool {
+        self.0 >> (kind as u32) & 1 == 1
+    }
+
+    /// All but `kinds`.
+    pub fn without(self, kinds: impl Into<EdgeKinds>) -> EdgeKinds {
+        EdgeKinds(self.0 & !kinds.into().0)
+    }
+
+    /// The kinds of the set.
+    pub fn iter(self) -> impl Iterator<Item = EdgeKind> {
+        EDGE_KINDS.into_iter().filter(move |kind| self.contains(*kind))
+    }
+}
+
+impl From<EdgeKind> for EdgeKinds {
+    fn from(kind: EdgeKind) -> EdgeKinds {
+        EdgeKinds(1 << kind as u32)
+    }
+}
+
+impl FromIterator<EdgeKind> for EdgeKinds {
+    fn from_iter<I: IntoIterator<Item = EdgeKind>>(kinds: I) -> EdgeKinds {
+        kinds.into_iter().fold(EdgeKinds::NONE, |set, kind| set | kind)
+    }
+}
+
+impl<T: Into<EdgeKinds>> BitOr<T> for EdgeKinds {
+    type Output = EdgeKinds;
+    fn bitor(self, other: T) -> EdgeKinds {
+        EdgeKinds(self.0 | other.into().0)
+    }
+}
+
+impl BitOr for EdgeKind {
+    type Output = EdgeKinds;
+    fn bitor(self, other: EdgeKind) -> EdgeKinds {
+        EdgeKinds::from(self) | other
+    }
+}
+
+/// One edge of a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EdgeView {
+    /// Where it starts.
+    pub from: SymbolId,
+    /// Where it ends.
+    pub to: EdgeEnd,
+    /// What it says.
+    pub kind: EdgeKind,
+    /// How it is known.
+    pub origin: Origin,
+    /// In hundredths.
+    pub confidence: u8,
+    /// Where it is said, in the file of `from`. Columns past 131071 are cut to that.
+    pub at: Position,
+}
+
+/// Iterator over edges; see [`Snapshot::outgoing`] and [`Snapshot::incoming`].
+pub struct Edges<'a> {
+    snapshot: &'a Snapshot,
+    numbers: Numbers<'a>,
+    kinds: EdgeKinds,
+}
+
+enum Numbers<'a> {
+    Out { from: SymbolId, run: Range<u32> },
+    In(std::slice::Iter<'a, U32>),
+    All { from: u32, run: Range<u32> },
+}
+
+impl Iterator for Edges<'_> {
+    type Item = EdgeView;
+
+    fn next(&mut self) -> Option<EdgeView> {
+        let snapshot = self.snapshot;
+        let records = snapshot.edge_records();
+        loop {
+            let (number, from) = match &mut self.numbers {
+                Numbers::Out { from, run } => (run.next()?, Some(*from)),
+                Numbers::In(entries) => (entries.next()?.get(), None),
+                Numbers::All { from, run } => {
+                    let number = run.next()?;
+                    let offsets: &[U32] = snapshot.records(&snapshot.known.out_offsets);
+                    while offsets.get(*from as usize + 1).is_some_and(|end| end.get() <= number) {
+                        *from += 1;
+                    }
+                    (number, Some(SymbolId(*from)))
+                }
+            };
+            let Some(record) = records.get(number as usize) else {
+                continue;
+            };
+            let bits = EdgeBits(record.bits.get());
+            if !self.kinds.contains(bits.kind()) {
+                continue;
+            }
+            let from = match from {
+                Some(from) => from,
+                None => snapshot.source_of(number)?,
+            };
+            return Some(EdgeView {
+                from,
+                to: snapshot.end(record.target.get()),
+                kind: bits.kind(),
+                origin: bits.origin(),
+                confidence: bits.confidence(),
+                at: Position {
+                    line: record.line.get(),
+                    column: bits.column(),
+                },
+            });
+        }
+    }
+}
+
+impl Snapshot {
+    /// Number of edges.
+    pub fn edge_count(&self) -> usize {
+        self.edge_records().len()
+    }
+
+    /// The edges that start in a symbol, by kind, target and place.
+    pub fn outgoing(&self, from: SymbolId, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
+        let run = self.run(&self.known.out_offsets, from.0 as usize);
+        Edges {
+            snapshot: self,
+            numbers: Numbers::Out {
+                from,
+                run: run.start as u32..run.end as u32,
+            },
+            kinds: kinds.into(),
+        }
+    }
+
+    /// The edges that end in a symbol, by source, in path and source order.
+    pub fn incoming(&self, to: impl Into<EdgeEnd>, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
+        let target = match to.into() {
+            EdgeEnd::Symbol(symbol) if (symbol.0 as usize) < self.symbol_count() => symbol.0 as usize,
+            EdgeEnd::Symbol(_) => usize::MAX - 1,
+            EdgeEnd::External(external) => self.symbol_count() + external.0 as usize,
+        };
+        let entries: &[U32] = self.records(&self.known.in_edges);
+        let run = entries
+            .get(self.run(&self.known.in_offsets, target))
+            .unwrap_or_default();
+        Edges {
+            snapshot: self,
+            numbers: Numbers::In(run.iter()),
+            kinds: kinds.into(),
+        }
+    }
+
+    /// How many edges of any kind end in a symbol, without looking at them.
+    pub fn incoming_count(&self, to: SymbolId) -> usize {
+        self.run(&self.known.in_offsets, to.0 as usize).len()
+    }
+
+    /// All edges, by source.
+    pub fn edges(&self, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
+        Edges {
+            snapshot: self,
+            numbers: Numbers::All {
+                from: 0,
+                run: 0..self.edge_count() as u32,
+            },
+            kinds: kinds.into(),
+        }
+    }
+
+    /// The edges that start in a file, by source.
+    pub fn edges_of_file(&self, file: FileId, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
+        let (from, run) = self
+            .file(file)
+            .map_or((0, 0..0), |file| (file.symbol_range().start, file.edge_range()));
+        Edges {
+            snapshot: self,
+            numbers: Numbers::All { from, run },
+            kinds: kinds.into(),
+        }
+    }
+
+    /// Number of external symbols.
+    pub fn external_count(&self) -> usize {
+        self.external_records().len()
+    }
+
+    /// The names of all external symbols (`npm:react::useState`), in byte order.
+    pub fn externals(&self) -> impl Iterator<Item = (ExternalId, &str)> {
+        (0..self.external_count() as u32).map(|number| (ExternalId(number), self.external(ExternalId(number))))
+    }
+
+    /// The name of an external symbol; empty for a number that is not one.
+    pub fn external(&self, id: ExternalId) -> &str {
+        self.external_records().get(id.0 as usize).map_or("", |record| {
+            self.text(&self.known.misc_text, record.start.get(), record.length.get() as usize)
+        })
+    }
+
+    /// The external symbol of exactly this name.
+    pub fn find_external(&self, name: &str) -> Option<ExternalId> {
+        let count = self.external_count();
+        let at = super::lookup::partition(count, |number| self.external(ExternalId(number as u32)) < name);
+        (at < count && self.external(ExternalId(at as u32)) == name).then_some(ExternalId(at as u32))
+    }
+
+    fn end(&self, target: u32) -> EdgeEnd {
+        match (target as usize).checked_sub(self.symbol_count()) {
+            None => EdgeEnd::Symbol(SymbolId(target)),
+            Some(external) => EdgeEnd::External(ExternalId(external as u32)),
+        }
+    }
+
+    /// The symbol whose run holds an edge: first the file, by a table that fits the cache, then the symbol inside it.
+    fn source_of(&self, edge: u32) -> Option<SymbolId> {
+        let files = self.file_count();
+        let after = super::lookup::partition(files, |number| {
+            self.file(FileId(number as u32))
+                .is_some_and(|file| file.edge_range().start <= edge)
+        });
+        let file = self.file(FileId(after.checked_sub(1)? as u32))?;
+        let symbols = file.symbol_range();
+        let offsets: &[U32] = self.records(&self.known.out_offsets);
+        let offsets = offsets.get(symbols.start as usize..symbols.end as usize)?;
+        let after = offsets.partition_point(|start| start.get() <= edge);
+        Some(SymbolId(symbols.start + after.checked_sub(1)? as u32))
+    }
+
+    fn edge_records(&self) -> &[EdgeRecord] {
+        self.records(&self.known.edges)
+    }
+
+    fn external_records(&self) -> &[TextRecord] {
+        self.records(&self.known.externals)
+    }
+}

@@ -1,0 +1,409 @@
+//! Assembles a snapshot from the segments of its files and streams it out, section by section.
+//!
+//! Nothing here depends on the history of a build: the same files give the same bytes. Memory beyond the segments is four
+//! bytes per edge and twelve per symbol.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::little_endian::{U16, U32, U64};
+
+use super::format::{
+    EdgeBits, EdgeRecord, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry,
+    SkippedRecord, TextRecord, TotalsRecord, section,
+};
+use super::header_checksum;
+use super::names::Names;
+use super::segment::{EXTERNAL, FileEdges, Segment};
+use crate::scan::Skipped;
+
+/// All that a snapshot is made from.
+pub(crate) struct Input<'a> {
+    /// Digest of the tree.
+    pub(crate) tree: [u8; 32],
+    /// In path order.
+    pub(crate) files: &'a [FileInput<'a>],
+    /// The names that [`FileInput::names`] count in.
+    pub(crate) names: &'a mut Names,
+    /// The names that external edges count in.
+    pub(crate) externals: &'a mut Names,
+    /// In path order.
+    pub(crate) skipped: &'a [Skipped],
+}
+
+/// One file of a snapshot.
+pub(crate) struct FileInput<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) language: &'a str,
+    pub(crate) hash: [u8; 32],
+    pub(crate) size: u64,
+    pub(crate) segment: &'a Segment,
+    /// Number of the name of each symbol but the first, which is the file.
+    pub(crate) names: &'a [u32],
+    pub(crate) edges: &'a FileEdges,
+}
+
+/// Number of sections that [`write`] makes.
+const SECTIONS: usize = 15;
+const ALIGNMENT: u64 = 64;
+
+/// Writes a whole snapshot.
+pub(crate) fn write(input: Input<'_>, out: &mut (impl Write + Seek)) -> io::Result<()> {
+    let mut sink = Sink::new(out)?;
+    let mut assembly = Assembly::new(&input)?;
+    assembly.write_files(&mut sink)?;
+    assembly.write_symbols(&mut sink)?;
+    assembly.write_edges(&mut sink, input.externals)?;
+    assembly.write_names(&mut sink, input.names)?;
+    assembly.write_text(&mut sink)?;
+    assembly.write_totals(&mut sink)?;
+    assembly.write_misc(&mut sink)?;
+    sink.finish(input.tree)
+}
+
+/// Running sums while the sections are written.
+struct Assembly<'a> {
+    files: &'a [FileInput<'a>],
+    skipped: &'a [Skipped],
+    /// First symbol of each file, and the end.
+    symbol_bases: Vec<u32>,
+    /// Languages in use, sorted.
+    languages: Vec<&'a str>,
+    totals: Box<TotalsRecord>,
+    misc: Vec<u8>,
+    externals: Vec<TextRecord>,
+}
+
+impl<'a> Assembly<'a> {
+    fn new(input: &Input<'a>) -> io::Result<Assembly<'a>> {
+        let mut symbol_bases = Vec::with_capacity(input.files.len() + 1);
+        let (mut symbols, mut edges) = (0u64, 0u64);
+        for file in input.files {
+            symbol_bases.push(symbols as u32);
+            symbols += file.segment.symbols.len() as u64;
+            edges += file.edges.edges.len() as u64;
+        }
+        symbol_bases.push(symbols as u32);
+        // External symbols share the numbers above the symbols, and each has an edge.
+        if symbols.saturating_add(edges) >= u64::from(u32::MAX) {
+            return Err(io::Error::other("the tree has more than four thousand million symbols and edges"));
+        }
+        let mut languages: Vec<&str> = input.files.iter().map(|file| file.language).collect();
+        languages.sort_unstable();
+        languages.dedup();
+        Ok(Assembly {
+            files: input.files,
+            skipped: input.skipped,
+            symbol_bases,
+            languages,
+            totals: Box::new(FromZeros::new_zeroed()),
+            misc: Vec::new(),
+            externals: Vec::new(),
+        })
+    }
+
+    fn symbol_count(&self) -> u32 {
+        self.symbol_bases[self.files.len()]
+    }
+
+    fn write_files(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
+        sink.begin(section::FILES, size_of::<FileRecord>())?;
+        let (mut text_start, mut edge_start) = (0u64, 0u32);
+        for (number, file) in self.files.iter().enumerate() {
+            let segment = file.segment;
+            let language = self.languages.partition_point(|name| *name < file.language);
+            let record = FileRecord {
+                text_start: U64::new(text_start),
+                path_length: U32::new(file.path.len() as u32),
+                doc_length: U32::new(segment.doc.len() as u32),
+                symbol_start: U32::new(self.symbol_bases[number]),
+                edge_start: U32::new(edge_start),
+                lines: U32::new(segment.lines),
+                size: U64::new(file.size),
+                unresolved_calls: U32::new(file.edges.unresolved_calls),
+                problems: U32::new(segment.problems),
+                language: U16::new(language as u16),
+                flags: U16::new(segment.flags.0),
+                hash: file.hash,
+            };
+            sink.put(record.as_bytes())?;
+            text_start += (file.path.len() + segment.doc.len() + segment.text.len()) as u64;
+            edge_start += file.edges.edges.len() as u32;
+            self.totals.unresolved_calls += u64::from(file.edges.unresolved_calls);
+            self.totals.lines += u64::from(segment.lines);
+            self.totals.bytes += file.size;
+        }
+        let end: FileRecord = FileRecord {
+            text_start: U64::new(text_start),
+            symbol_start: U32::new(self.symbol_count()),
+            edge_start: U32::new(edge_start),
+            ..FromZeros::new_zeroed()
+        };
+        sink.put(end.as_bytes())?;
+        sink.end()
+    }
+
+    fn write_symbols(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
+        sink.begin(section::SYMBOLS, size_of::<super::format::SymbolRecord>())?;
+        for file in self.files {
+            sink.put(file.segment.symbols.as_bytes())?;
+            for symbol in &file.segment.symbols {
+                if symbol.kind != FILE_KIND {
+                    self.totals.symbols[usize::from(symbol.kind & 31)] += 1;
+                }
+            }
+        }
+        sink.end()?;
+        sink.begin(section::SYMBOL_FILES, 4)?;
+        let mut column = Vec::new();
+        for (number, file) in self.files.iter().enumerate() {
+            column.clear();
+            column.resize(file.segment.symbols.len(), U32::new(number as u32));
+            sink.put(column.as_bytes())?;
+        }
+        sink.end()
+    }
+
+    fn write_edges(&mut self, sink: &mut Sink<'_, impl Write + Seek>, externals: &mut Names) -> io::Result<()> {
+        let external_numbers = self.rank_externals(externals);
+        let symbol_count = self.symbol_count() as usize;
+        let target_of = |bases: &[u32], file: u32, to: u32| match file {
+            EXTERNAL => symbol_count as u32 + external_numbers[to as usize],
+            file => bases[file as usize] + to,
+        };
+
+        // `starts[target + 1]` counts first and is then summed up to where each target's run starts.
+        let mut starts = vec![0u32; symbol_count + self.externals.len() + 1];
+        let mut out_offsets = Vec::with_capacity(symbol_count + 1);
+        let mut edge_number = 0u32;
+        let mut records = Vec::new();
+        sink.begin(section::EDGES, size_of::<EdgeRecord>())?;
+        for file in self.files {
+            records.clear();
+            let mut edges = file.edges.edges.iter().peekable();
+            for symbol in 0..file.segment.symbols.len() as u32 {
+                out_offsets.push(U32::new(edge_number));
+                while let Some(edge) = edges.next_if(|edge| edge.from <= symbol) {
+                    let target = target_of(&self.symbol_bases, edge.file, edge.to);
+                    starts[target as usize + 1] += 1;
+                    let bits = EdgeBits(edge.bits);
+                    self.totals.edges[bits.kind() as usize][bits.origin() as usize] += 1;
+                    records.push(EdgeRecord {
+                        target: U32::new(target),
+                        line: U32::new(edge.line),
+                        bits: U32::new(edge.bits),
+                    });
+                    edge_number += 1;
+                }
+            }
+            sink.put(records.as_bytes())?;
+        }
+        sink.end()?;
+        out_offsets.push(U32::new(edge_number));
+        sink.whole(section::OUT_OFFSETS, 4, out_offsets.as_bytes())?;
+        drop(out_offsets);
+
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        sink.numbers(section::IN_OFFSETS, &starts)?;
+        let mut in_edges = vec![U32::new(0); edge_number as usize];
+        let mut number = 0u32;
+        for file in self.files {
+            for edge in &file.edges.edges {
+                let cursor = &mut starts[target_of(&self.symbol_bases, edge.file, edge.to) as usize];
+                in_edges[*cursor as usize] = U32::new(number);
+                *cursor += 1;
+                number += 1;
+            }
+        }
+        sink.whole(section::IN_EDGES, 4, in_edges.as_bytes())?;
+        sink.whole(section::EXTERNALS, size_of::<TextRecord>(), self.externals.as_bytes())
+    }
+
+    /// Lays out the names of the externals that some edge ends in and returns the rank of each number of the table.
+    fn rank_externals(&mut self, externals: &mut Names) -> Vec<u32> {
+        let mut ranks = vec![u32::MAX; externals.len()];
+        for file in self.files {
+            for edge in file.edges.edges.iter().filter(|edge| edge.file == EXTERNAL) {
+                ranks[edge.to as usize] = 0;
+            }
+        }
+        let order = externals.ordered().to_vec();
+        for number in order {
+            if ranks[number as usize] != u32::MAX {
+                ranks[number as usize] = self.externals.len() as u32;
+                let text = externals.text(number);
+                self.externals.push(TextRecord {
+                    start: U64::new(self.misc.len() as u64),
+                    length: U32::new(text.len() as u32),
+                });
+                self.misc.extend_from_slice(text.as_bytes());
+            }
+        }
+        ranks
+    }
+
+    fn write_names(&mut self, sink: &mut Sink<'_, impl Write + Seek>, names: &mut Names) -> io::Result<()> {
+        let mut counts = vec![0u32; names.len()];
+        for file in self.files {
+            for &name in file.names {
+                counts[name as usize] += 1;
+            }
+        }
+        // From here on `counts` holds where the next symbol of each name goes.
+        let mut offsets = Vec::new();
+        let mut total = 0u32;
+        for &name in names.ordered() {
+            let count = std::mem::replace(&mut counts[name as usize], total);
+            if count > 0 {
+                offsets.push(U32::new(total));
+                total += count;
+            }
+        }
+        offsets.push(U32::new(total));
+        let mut symbols = vec![U32::new(0); total as usize];
+        for (number, file) in self.files.iter().enumerate() {
+            for (symbol, &name) in (self.symbol_bases[number] + 1..).zip(file.names) {
+                let cursor = &mut counts[name as usize];
+                symbols[*cursor as usize] = U32::new(symbol);
+                *cursor += 1;
+            }
+        }
+        sink.whole(section::NAME_OFFSETS, 4, offsets.as_bytes())?;
+        sink.whole(section::NAME_SYMBOLS, 4, symbols.as_bytes())
+    }
+
+    fn write_text(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
+        sink.begin(section::TEXT, 1)?;
+        for file in self.files {
+            sink.put(file.path.as_bytes())?;
+            sink.put(file.segment.doc.as_bytes())?;
+            sink.put(file.segment.text.as_bytes())?;
+        }
+        sink.end()
+    }
+
+    fn write_totals(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
+        sink.whole(section::TOTALS, size_of::<TotalsRecord>(), self.totals.as_bytes())
+    }
+
+    fn write_misc(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
+        let misc = &mut self.misc;
+        let mut languages: Vec<LanguageRecord> = Vec::with_capacity(self.languages.len());
+        for name in &self.languages {
+            languages.push(LanguageRecord {
+                start: U64::new(misc.len() as u64),
+                length: U32::new(name.len() as u32),
+                ..FromZeros::new_zeroed()
+            });
+            misc.extend_from_slice(name.as_bytes());
+        }
+        for file in self.files {
+            let language = &mut languages[self.languages.partition_point(|name| *name < file.language)];
+            language.files += 1;
+            language.lines += u64::from(file.segment.lines);
+            language.symbols += file.segment.symbols.len() as u64;
+            language.bytes += file.size;
+        }
+        let mut skipped: Vec<SkippedRecord> = Vec::with_capacity(self.skipped.len());
+        for file in self.skipped {
+            skipped.push(SkippedRecord {
+                start: U64::new(misc.len() as u64),
+                length: U32::new(file.path.len() as u32),
+                reason: U32::new(file.reason.code()),
+                size: U64::new(file.size),
+            });
+            misc.extend_from_slice(file.path.as_bytes());
+        }
+        sink.whole(section::LANGUAGES, size_of::<LanguageRecord>(), languages.as_bytes())?;
+        sink.whole(section::SKIPPED, size_of::<SkippedRecord>(), skipped.as_bytes())?;
+        sink.whole(section::MISC_TEXT, 1, misc)
+    }
+}
+
+/// Writes sections one after the other and keeps their table.
+struct Sink<'w, W: Write + Seek> {
+    out: io::BufWriter<&'w mut W>,
+    hasher: blake3::Hasher,
+    position: u64,
+    sections: Vec<SectionEntry>,
+}
+
+impl<'w, W: Write + Seek> Sink<'w, W> {
+    fn new(out: &'w mut W) -> io::Result<Self> {
+        let mut sink = Sink {
+            out: io::BufWriter::with_capacity(1 << 18, out),
+            hasher: blake3::Hasher::new(),
+            position: 0,
+            sections: Vec::with_capacity(SECTIONS),
+        };
+        let head = size_of::<Header>() + SECTIONS * size_of::<SectionEntry>();
+        sink.out.write_all(&vec![0; head])?;
+        sink.position = head as u64;
+        Ok(sink)
+    }
+
+    fn begin(&mut self, id: u32, item_size: usize) -> io::Result<()> {
+        let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
+        self.out.write_all(&[0; ALIGNMENT as usize][..padding as usize])?;
+        self.position += padding;
+        self.hasher.reset();
+        self.sections.push(SectionEntry {
+            id: U32::new(id),
+            item_size: U32::new(item_size as u32),
+            offset: U64::new(self.position),
+            length: U64::new(0),
+            checksum: [0; 16],
+        });
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.position += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if let Some(entry) = self.sections.last_mut() {
+            entry.length = U64::new(self.position - entry.offset.get());
+            entry.checksum.copy_from_slice(&self.hasher.finalize().as_bytes()[..16]);
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, id: u32, item_size: usize, bytes: &[u8]) -> io::Result<()> {
+        self.begin(id, item_size)?;
+        self.put(bytes)?;
+        self.end()
+    }
+
+    fn numbers(&mut self, id: u32, numbers: &[u32]) -> io::Result<()> {
+        self.begin(id, 4)?;
+        let mut block = Vec::with_capacity(1 << 14);
+        for chunk in numbers.chunks(1 << 14) {
+            block.clear();
+            block.extend(chunk.iter().map(|&number| U32::new(number)));
+            self.put(block.as_bytes())?;
+        }
+        self.end()
+    }
+
+    fn finish(mut self, tree: [u8; 32]) -> io::Result<()> {
+        debug_assert_eq!(self.sections.len(), SECTIONS);
+        let mut header = Header {
+            magic: MAGIC,
+            version: U32::new(SNAPSHOT_VERSION),
+            section_count: U32::new(self.sections.len() as u32),
+            file_length: U64::new(self.position),
+            tree,
+            checksum: [0; 32],
+        };
+        header.checksum = header_checksum(&header, &self.sections);
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(header.as_bytes())?;
+        self.out.write_all(self.sections.as_bytes())?;
+        self.out.flush()
+    }
+}
