@@ -1,3 +1,22 @@
 //! How is a value said in few tokens, and read back?
+//!
+//! One typed value has four projections: JSON, GCX1 ([`gcx`]), GCF ([`gcf`]) and Markdown ([`markdown`]). [`encode`] says it in
+//! the one asked for, or in the shortest; [`decode`] reads any of the lossless three.
+//!
+//! API boundary: nothing here reads files, opens sockets or starts processes, and nothing depends on another crate of the
+//! workspace. Answers come in as plain serde values with a [`layout::Layout`] beside them.
 
+// Lets the macros of this crate name it as other crates do.
+extern crate self as wire;
+
+#[macro_use]
+pub mod layout;
+pub mod answers;
+mod format;
 pub mod gcf;
+pub mod gcx;
+pub mod markdown;
+pub mod protocol;
+pub mod tokens;
+
+pub use format::{Encoded, Error, Format, decode, decode_from, detect, encode, same};

@@ -1,0 +1,163 @@
+//! Counting tokens: exactly, with the vocabularies of two public tokenizers embedded, and approximately, fifty times faster.
+//!
+//! The one trick of the estimate: split text roughly as the tokenizers' own first step does (words at case changes, digits in
+//! threes, runs of punctuation) and charge each class what it cost on average over a calibration set.
+
+use std::str::FromStr;
+
+/// A public vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tokenizer {
+    /// `cl100k_base`, of GPT-4.
+    Cl100k,
+    /// `o200k_base`, of GPT-4o and later.
+    #[default]
+    O200k,
+}
+
+impl Tokenizer {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Cl100k, Self::O200k];
+
+    /// Its usual name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cl100k => "cl100k_base",
+            Self::O200k => "o200k_base",
+        }
+    }
+
+    /// The exact number of tokens of `text`. About 25 MB/s.
+    pub fn count(self, text: &str) -> usize {
+        match self {
+            Self::Cl100k => bpe_openai::cl100k_base().count(text),
+            Self::O200k => bpe_openai::o200k_base().count(text),
+        }
+    }
+
+    /// About the number of tokens of `text`; `lacon bench wire` prints how far it is off.
+    pub fn estimate(self, text: &str) -> usize {
+        let weights = match self {
+            Self::Cl100k => &CL100K,
+            Self::O200k => &O200K,
+        };
+        let cost: f64 = features(text)
+            .iter()
+            .zip(weights)
+            .map(|(count, weight)| count * weight)
+            .sum();
+        cost.max(0.0).round() as usize
+    }
+}
+
+impl FromStr for Tokenizer {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|tokenizer| tokenizer.name() == name || tokenizer.name().strip_suffix("_base") == Some(name))
+            .ok_or_else(|| format!("no tokenizer `{name}`: there are cl100k and o200k"))
+    }
+}
+
+/// What the estimate charges for.
+pub const FEATURES: [&str; 8] = [
+    "words",
+    "letters past the fifth of a word",
+    "groups of three digits",
+    "runs of punctuation",
+    "punctuation past the first of a run",
+    "line ends",
+    "runs of spaces and tabs that no word absorbs",
+    "bytes beyond ASCII",
+];
+
+/// Fitted by `cargo run -p wire --example calibrate_tokens`.
+const CL100K: [f64; 8] = [1.0, 0.2, 1.0, 0.6, 0.3, 0.5, 0.5, 0.4];
+const O200K: [f64; 8] = [1.0, 0.2, 1.0, 0.6, 0.3, 0.5, 0.5, 0.3];
+
+/// How often each of [`FEATURES`] occurs in `text`.
+pub fn features(text: &str) -> [f64; 8] {
+    let bytes = text.as_bytes();
+    let mut counts = [0u32; 8];
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        match bytes[at] {
+            b'a'..=b'z' | b'A'..=b'Z' => {
+                at += 1;
+                // A word ends where a capital follows a small letter.
+                while at < bytes.len()
+                    && bytes[at].is_ascii_alphabetic()
+                    && !(bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase())
+                {
+                    at += 1;
+                }
+                counts[0] += 1;
+                counts[1] += (at - start).saturating_sub(5) as u32;
+            }
+            b'0'..=b'9' => {
+                while at < bytes.len() && bytes[at].is_ascii_digit() {
+                    at += 1;
+                }
+                counts[2] += (at - start).div_ceil(3) as u32;
+            }
+            b'\n' | b'\r' => {
+                while at < bytes.len() && matches!(bytes[at], b'\n' | b'\r') {
+                    at += 1;
+                }
+                counts[5] += 1;
+            }
+            b' ' | b'\t' => {
+                while at < bytes.len() && matches!(bytes[at], b' ' | b'\t') {
+                    at += 1;
+                }
+                // One space or tab before a letter belongs to the word.
+                if at - start > 1 || !bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+                    counts[6] += 1;
+                }
+            }
+            byte if byte >= 0x80 => {
+                while at < bytes.len() && bytes[at] >= 0x80 {
+                    at += 1;
+                }
+                counts[7] += (at - start) as u32;
+            }
+            _ => {
+                while at < bytes.len() && bytes[at].is_ascii_graphic() && !bytes[at].is_ascii_alphanumeric() {
+                    at += 1;
+                }
+                at = at.max(start + 1);
+                counts[3] += 1;
+                counts[4] += (at - start - 1) as u32;
+            }
+        }
+    }
+    counts.map(f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_public_tokenizers() {
+        // As tiktoken prints them.
+        assert_eq!(Tokenizer::Cl100k.count("hello world"), 2);
+        assert_eq!(Tokenizer::O200k.count("hello world"), 2);
+        assert_eq!(Tokenizer::Cl100k.count("tiktoken is great!"), 6);
+        assert_eq!(Tokenizer::O200k.count("tiktoken is great!"), 6);
+        assert_eq!(Tokenizer::Cl100k.count(""), 0);
+    }
+
+    #[test]
+    fn the_estimate_never_panics_and_is_zero_for_nothing() {
+        for text in ["", "\u{0}\u{1}", "é\u{1f600}", "\t\t\n \r\n", "aB9_.."] {
+            for tokenizer in Tokenizer::ALL {
+                let estimate = tokenizer.estimate(text);
+                assert_eq!(estimate == 0, text.is_empty(), "{text:?}: {estimate}");
+            }
+        }
+    }
+}
