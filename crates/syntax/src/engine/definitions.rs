@@ -126,7 +126,11 @@ impl<'t> Lowering<'t> {
         let outer = self.scope;
         let bound_in = if rule.hoist { self.function_scope() } else { outer };
         // A named function expression is seen inside itself alone; one that takes its name from a variable is bound by it.
-        if kind != Kind::Lambda && kind != Kind::Extension && name_node.is_some() && whole == node {
+        // A member written outside of its type is found through its owner.
+        let owner = children.get(&rule.owner);
+        let bindable =
+            kind != Kind::Lambda && kind != Kind::Extension && name_node.is_some() && whole == node && owner.is_none();
+        if bindable && rule.action == Action::Define {
             self.bind_definition(bound_in, id);
         }
         let body = children.get(&rule.body);
@@ -134,15 +138,21 @@ impl<'t> Lowering<'t> {
 
         let scope_kind = match kind {
             kind if is_function(kind) => ScopeKind::Function,
-            kind if is_type(kind) => ScopeKind::Type,
+            kind if is_type(kind) || kind == Kind::TypeAlias => ScopeKind::Type,
             Kind::Module => ScopeKind::Module,
             _ => ScopeKind::Block,
         };
         let scope = self.push_scope(scope_kind, Some(id));
         self.definitions[id.index()].body = Some(scope);
         let saved = self.enter(id, scope);
-
+        if bindable && rule.action == Action::Lambda {
+            self.bind_definition(scope, id);
+        }
         self.type_parameters(children);
+        if let Some(owner) = owner {
+            let type_ = self.lower_type(owner);
+            self.definitions[id.index()].owner = Some(type_).filter(|&type_| type_ != UNKNOWN);
+        }
         if let Some(parameters) = children.get(&rule.parameters) {
             self.parameters(parameters, id);
         }
@@ -166,7 +176,14 @@ impl<'t> Lowering<'t> {
         if let Some(value) = children.get(&rule.value) {
             let value = self.lower(value, Role::Read);
             if value != UNKNOWN {
-                let target = self.push_expression(Expression::Definition(id), node.start_byte());
+                let at = node.start_byte();
+                let target = match self.scopes[outer.index()].kind {
+                    ScopeKind::Type => {
+                        let object = self.push_expression(Expression::This(outer), at);
+                        self.push_expression(Expression::Member { object, name }, at)
+                    }
+                    _ => self.push_expression(Expression::Free { name, scope: outer }, at),
+                };
                 self.flow(target, value, node);
             }
         }

@@ -58,7 +58,13 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32) -> Opti
         {
             return lowering.by_name.get(&(elsewhere, name)).copied();
         }
-        if visible {
+        let type_parameter = |binding: &BindingId| lowering.bindings[binding.index()].to == Bound::TypeParameter;
+        if !visible {
+            // Type parameters are seen throughout, members are not.
+            if let Some(binding) = lowering.by_name.get(&(id, name)).copied().filter(type_parameter) {
+                return Some(binding);
+            }
+        } else {
             let mut found = lowering.by_name.get(&(id, name)).copied();
             while let Some(binding) = found {
                 let (from, before) = lowering.seen_from[binding.index()];

@@ -107,6 +107,8 @@ pub(crate) struct Lowering<'t> {
     nesting: u32,
     /// Number of arguments of the call whose callee is being lowered.
     pub(crate) call_arguments: u8,
+    /// The variable that the mapping about to be lowered goes to: owner of the functions in it.
+    pub(crate) variable: Option<DefinitionId>,
     pub(crate) pending_doc: Option<PendingDoc>,
     pub(crate) pending_decorators: Vec<ExpressionId>,
     /// Where the first of them starts: byte and line.
@@ -145,6 +147,7 @@ impl<'t> Lowering<'t> {
             branches: 0,
             nesting: 0,
             call_arguments: 0,
+            variable: None,
             pending_doc: None,
             pending_decorators: Vec::new(),
             decorators_from: None,

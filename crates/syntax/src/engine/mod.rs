@@ -37,8 +37,8 @@ mod rules;
 mod values;
 
 pub(crate) use definitions::NewDefinition;
-pub(crate) use lowering::{Lowering, UNKNOWN};
-pub(crate) use patterns::{Declare, Hoist};
+pub(crate) use lowering::{Children, Lowering, UNKNOWN};
+pub(crate) use patterns::{Declare, Hoist, Parts};
 pub(crate) use rules::{Action, Rules};
 
 use crate::facts::{DefinitionId, ExpressionId, FileFacts, Name, Role, Scope, ScopeKind};

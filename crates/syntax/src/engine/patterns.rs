@@ -46,62 +46,85 @@ impl<'t> Declare<'t> {
     }
 }
 
+/// The nodes of an assignment.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Parts<'t> {
+    pub(crate) target: Option<Node<'t>>,
+    pub(crate) value: Option<Node<'t>>,
+    pub(crate) type_: Option<Node<'t>>,
+}
+
 impl<'t> Lowering<'t> {
     /// The actions `assign`, `update`, `loop`, `enter` and `catch`. Returns the value assigned.
     pub(crate) fn assignment(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
         let children = self.children(node);
-        let target = children.get(&rule.target);
-        let value_node = children.get(&rule.value);
-        let type_node = children.get(&rule.type_);
-        let mut declare = Declare::new(rule.declare.into(), node);
+        let parts = Parts {
+            target: children.get(&rule.target),
+            value: children.get(&rule.value),
+            type_: children.get(&rule.type_),
+        };
+        let assigned = self.assign_parts(rule.action, parts, Declare::new(rule.declare.into(), node));
+        for child in children.named() {
+            if ![parts.target, parts.value, parts.type_].contains(&Some(child.node)) {
+                self.lower(child.node, Role::Read);
+            }
+        }
+        assigned
+    }
 
-        if rule.action == Action::Assign
+    /// The same, for a hook that knows the parts. Returns the value assigned.
+    pub(crate) fn assign_parts(&mut self, action: Action, parts: Parts<'t>, mut declare: Declare<'t>) -> ExpressionId {
+        if action == Action::Assign
             && self.rules.name_functions
-            && let (Some(target), Some(value)) = (target, value_node)
+            && let (Some(target), Some(value)) = (parts.target, parts.value)
             && self.names_function(target, value, declare.hoist)
         {
             return self.assign_function(target, value, &declare);
         }
-        if let Some(type_node) = type_node.filter(|_| rule.action != Action::Catch) {
+        if let Some(type_node) = parts.type_.filter(|_| action != Action::Catch) {
             let type_ = self.lower_type(type_node);
             declare.type_ = Some((type_, self.type_text(type_node)));
         }
         // Declared first, so that definitions inside the value come after the variable that contains them.
-        let declared = target.filter(|target| self.rule(*target).action == Action::Name && rule.action != Action::Update);
+        let is_name = |lowering: &Self, target: Node<'t>| lowering.rule(target).action == Action::Name;
+        let declared = parts.target.filter(|target| is_name(self, *target) && action != Action::Update);
+        self.variable = None;
         let declared = declared.map(|target| self.declare(target, &declare));
-        let value = match rule.action {
-            Action::Catch => {
-                let type_ = type_node.map_or(UNKNOWN, |type_| self.lower_type(type_));
-                let type_ = match self.expression(type_) {
-                    Expression::Sequence { elements } => self.push_expression(Expression::Choice(elements), node.start_byte()),
-                    _ => type_,
-                };
-                self.wrap(type_, Expression::Typed)
-            }
-            _ => value_node.map_or(UNKNOWN, |value| self.lower(value, Role::Read)),
+        if parts.value.is_none_or(|value| self.rule(value).action != Action::Mapping) {
+            self.variable = None;
+        }
+        let value = match action {
+            Action::Catch => self.caught(parts.type_),
+            _ => parts.value.map_or(UNKNOWN, |value| self.lower(value, Role::Read)),
         };
-        let assigned = match rule.action {
+        self.variable = None;
+        let assigned = match action {
             Action::Loop => self.wrap(value, Expression::Element),
             Action::Enter => self.wrap(value, Expression::Entered),
             Action::Update => UNKNOWN,
             _ => value,
         };
-        match (target, declared) {
+        match (parts.target, declared) {
             (Some(target), Some(place)) => self.assign_to(place, assigned, target, &declare),
             (Some(target), None) => {
-                if rule.action == Action::Update {
+                if action == Action::Update {
                     self.lower(target, Role::Read);
                 }
                 self.assign(target, assigned, &declare);
             }
             (None, _) => {}
         }
-        for child in children.named() {
-            if Some(child.node) != target && Some(child.node) != value_node && Some(child.node) != type_node {
-                self.lower(child.node, Role::Read);
-            }
-        }
         assigned
+    }
+
+    /// An instance of the exception type at `node`, or of one of several.
+    pub(crate) fn caught(&mut self, node: Option<Node<'t>>) -> ExpressionId {
+        let type_ = node.map_or(UNKNOWN, |type_| self.lower_type(type_));
+        let type_ = match self.expression(type_) {
+            Expression::Sequence { elements } => self.push_expression(Expression::Choice(elements), 0),
+            _ => type_,
+        };
+        self.wrap(type_, Expression::Typed)
     }
 
     /// Gives `value` to whatever `target` is: a name, a member, an index or a pattern of these.
@@ -121,12 +144,17 @@ impl<'t> Lowering<'t> {
             }
             Action::Sequence => {
                 let children = self.children(target);
-                for (position, child) in children.named().enumerate() {
-                    let inner = self.rules.rule(child.kind);
-                    let item = match inner.action {
+                let mut position = 0;
+                for child in children.iter() {
+                    if !child.named {
+                        // Commas count, not children: `[, b]` skips the first.
+                        position += u32::from(self.text(child.node) == ",");
+                        continue;
+                    }
+                    let item = match self.rules.rule(child.kind).action {
                         Action::Comment => continue,
                         Action::Spread => value,
-                        _ => self.wrap(value, |value| Expression::Item(value, position as u32)),
+                        _ => self.wrap(value, |value| Expression::Item(value, position)),
                     };
                     self.assign(child.node, item, declare);
                 }
@@ -302,6 +330,7 @@ impl<'t> Lowering<'t> {
             definition.result_text = Some(text);
         }
         self.bind(scope, name, Bound::Definition(id), 0);
+        self.variable = Some(id);
     }
 
     /// Whether `target = value` gives a function or class its name.

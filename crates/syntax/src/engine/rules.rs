@@ -43,7 +43,7 @@
 //! | `wrapped` | `type` | pointer, reference, optional, array of |
 //! | `function_type` | `parameters`, `result` | |
 //! | `this`, `super` | | |
-//! | `define` | `kind`, `name`, `parameters`, `result`, `body`, `bases`, `value`, `hoist` | a definition; children whose rule is `decorator`, `modifiers`, `base` or `type_parameters` are found by themselves |
+//! | `define` | `kind`, `name`, `owner`, `parameters`, `result`, `body`, `bases`, `value`, `hoist` | a definition; one with an `owner` is a member written outside of its type; children whose rule is `decorator`, `modifiers`, `base` or `type_parameters` are found by themselves |
 //! | `lambda` | as `define` | an anonymous function |
 //! | `assign` | `target`, `value`, `type`, `declare` = none, function, block | |
 //! | `update` | `target`, `value` | `target += value` |
@@ -137,6 +137,7 @@ pub(crate) struct Rule {
     pub(crate) result: Selector,
     pub(crate) body: Selector,
     pub(crate) bases: Selector,
+    pub(crate) owner: Selector,
     /// Also the callee, the base of a generic, the module of an import.
     pub(crate) object: Selector,
     pub(crate) arguments: Selector,
@@ -248,6 +249,7 @@ struct Entry {
     result: Option<String>,
     body: Option<String>,
     bases: Option<String>,
+    owner: Option<String>,
     object: Option<String>,
     callee: Option<String>,
     module: Option<String>,
@@ -283,6 +285,7 @@ const WALK: &Rule = &Rule {
     result: Selector::None,
     body: Selector::None,
     bases: Selector::None,
+    owner: Selector::None,
     object: Selector::None,
     arguments: Selector::None,
     values: Vec::new(),
@@ -420,6 +423,7 @@ fn compile_entry(entry: &Entry, grammar: &tree_sitter::Language) -> Result<Rule,
         result: select(&entry.result)?,
         body: select(&entry.body)?,
         bases: select(&entry.bases)?,
+        owner: select(&entry.owner)?,
         object: match (&entry.object, &entry.callee, &entry.module) {
             (Some(text), _, _) | (None, Some(text), _) | (None, None, Some(text)) => selector(text, grammar)?,
             (None, None, None) if generic => select(&entry.base)?,

@@ -290,12 +290,7 @@ fn with_item<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Expressi
 fn except_clause<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let children = lowering.children(node);
     let pattern = children.named().find(|child| child.node.kind() == "as_pattern")?.node;
-    let type_ = lowering.lower(pattern.named_child(0)?, Role::Type);
-    let type_ = match lowering.expression(type_) {
-        Expression::Sequence { elements } => lowering.push_expression(Expression::Choice(elements), node.start_byte()),
-        _ => type_,
-    };
-    let caught = lowering.wrap(type_, Expression::Typed);
+    let caught = lowering.caught(pattern.named_child(0));
     if let Some(target) = lowering.field(pattern, "alias").and_then(|alias| alias.named_child(0)) {
         lowering.assign(target, caught, &Declare::new(Hoist::Function, node));
     }
