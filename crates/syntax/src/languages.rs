@@ -4,6 +4,7 @@
 //! means, `languages/<name>/mod.rs` exists only where the table cannot say it. Detection needs no grammar and compiles no
 //! rules; both happen on first use.
 
+mod go;
 mod javascript;
 mod python;
 
@@ -193,6 +194,10 @@ macro_rules! hooks {
 const C_BLOCK: (&str, &str) = ("/*", "*/");
 
 languages! {
+    "go" {
+        depth: Deep, extensions: ["go"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_go::LANGUAGE, rules: "go", hooks: go::Go,
+    }
     "javascript" {
         depth: Deep, extensions: ["js", "mjs", "cjs", "jsx"], shebangs: ["node", "nodejs", "bun"], line: "//", block: C_BLOCK,
         grammar: tree_sitter_javascript::LANGUAGE, rules: "javascript", hooks: javascript::JavaScript,

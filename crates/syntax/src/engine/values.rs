@@ -491,10 +491,23 @@ impl<'t> Lowering<'t> {
         value
     }
 
+    /// The comment that waits documents the file itself, if `node` follows it at once.
+    pub(crate) fn document_file(&mut self, node: Node<'t>) {
+        let line = Self::position(node).line;
+        if let Some(doc) = self.pending_doc.take().filter(|doc| doc.end_line + 1 >= line) {
+            self.doc = self.clean_doc(doc.start as usize, doc.end as usize);
+        }
+    }
+
     /// Comments on adjoining lines are one documentation; `/**` starts anew.
     pub(crate) fn comment(&mut self, node: Node<'t>) {
         let span = Self::span(node);
         let (start, end, start_line, end_line) = (span.start, span.end, span.start_line, span.end_line);
+        // What stands behind code on its line speaks of that code, not of what follows.
+        let before = self.source.as_bytes()[..node.start_byte()].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+        if before.is_some_and(|&byte| byte != b'\n' && byte != b'\r') {
+            return;
+        }
         let starts_anew = self.text(node).starts_with("/**");
         match &mut self.pending_doc {
             Some(doc) if doc.end_line + 1 >= start_line && !starts_anew => (doc.end, doc.end_line) = (end, end_line),
