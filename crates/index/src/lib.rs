@@ -4,6 +4,8 @@
 //! question reads. `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
 pub mod model;
+pub mod packages;
+pub mod resolve;
 pub mod scan;
 pub mod snapshot;
 pub mod tree;

@@ -1,1 +1,3 @@
 //! Fixtures shared by the tests of the other crates.
+
+pub mod code_fixture;

@@ -1,0 +1,314 @@
+//! Which writes of a name can reach a use of it, inside one file.
+//!
+//! The one trick: a use sees the last unconditional write before it and every conditional write since; a use in an inner
+//! function, which runs later, sees all writes; a write takes effect after the last name its own value mentions, so that
+//! `f = wrap(f)` wraps the old `f`.
+
+use syntax::facts::{Bound, DefinitionId, Expression, ExpressionId, FileFacts, Flow, ScopeId, ScopeKind};
+
+use super::links::{is_variable, runs};
+
+/// What a write puts into a name.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Source {
+    /// The value of an expression.
+    Value(ExpressionId),
+    /// An instance of a type.
+    Type(ExpressionId),
+    /// A definition.
+    Definition(DefinitionId),
+    /// An import.
+    Import(u32),
+    /// Parameter `1` of function `0`.
+    Parameter(DefinitionId, u32),
+    /// The receiver of a method, and its number among the parameters if it is one.
+    Receiver(DefinitionId, Option<u32>),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    binding: u32,
+    /// Byte after which it counts.
+    from: u32,
+    /// It may not have happened, so earlier writes stay possible.
+    conditional: bool,
+    /// It happens in another function than the one that owns the name.
+    elsewhere: bool,
+    source: Source,
+}
+
+/// The writes of all names of one file.
+pub struct Bindings {
+    /// Sorted by (binding, from).
+    writes: Vec<Write>,
+    /// Start of each binding's run in `writes`.
+    starts: Vec<u32>,
+    /// In order of start.
+    functions: Vec<Function>,
+    /// For each binding, the function that owns its scope.
+    homes: Vec<u32>,
+}
+
+struct Function {
+    start: u32,
+    end: u32,
+    definition: u32,
+    /// Position of the function around it.
+    around: Option<usize>,
+}
+
+const TOP: u32 = u32::MAX;
+
+impl Bindings {
+    /// Gathers the writes. `hoists`: function definitions count from the start of their scope.
+    pub fn new(facts: &FileFacts, hoists: bool) -> Bindings {
+        let functions = functions_of(facts);
+        let mut bindings = Bindings {
+            writes: Vec::with_capacity(facts.bindings.len() + facts.flows.len()),
+            starts: Vec::new(),
+            functions,
+            homes: facts
+                .bindings
+                .iter()
+                .map(|binding| home(facts, binding.scope))
+                .collect(),
+        };
+        bindings.add_declared(facts, hoists);
+        bindings.add_flows(facts);
+        bindings.writes.sort_by_key(|write| (write.binding, write.from));
+        let mut next = 0;
+        for binding in 0..=facts.bindings.len() as u32 {
+            while bindings.writes.get(next).is_some_and(|write| write.binding < binding) {
+                next += 1;
+            }
+            bindings.starts.push(next as u32);
+        }
+        bindings
+    }
+
+    /// Calls `each` with every write of `binding` that can reach byte `at`.
+    pub fn reaching(&self, binding: u32, at: u32, mut each: impl FnMut(Source)) {
+        let writes = self.of(binding);
+        let direct = writes.len() > 1 && self.function_at(at) == self.homes[binding as usize];
+        if !direct {
+            return writes.iter().for_each(|write| each(write.source));
+        }
+        let before = writes.partition_point(|write| write.from < at);
+        if before == 0 {
+            return writes.iter().for_each(|write| each(write.source));
+        }
+        let kill = writes[..before]
+            .iter()
+            .rposition(|write| !write.conditional && !write.elsewhere);
+        let first = kill.unwrap_or(0);
+        for (position, write) in writes.iter().enumerate() {
+            // A declared type holds for every use; a write in another function can come at any time.
+            let always = write.elsewhere || matches!(write.source, Source::Type(_));
+            if (first..before).contains(&position) || always {
+                each(write.source);
+            }
+        }
+    }
+
+    /// Calls `each` with every write of `binding` that can be there once its scope has run.
+    pub fn lasting(&self, binding: u32, each: impl FnMut(Source)) {
+        let mut each = each;
+        let writes = self.of(binding);
+        let kill = writes.iter().rposition(|write| !write.conditional && !write.elsewhere);
+        let first = kill.unwrap_or(0);
+        for (position, write) in writes.iter().enumerate() {
+            if position >= first || write.elsewhere || matches!(write.source, Source::Type(_)) {
+                each(write.source);
+            }
+        }
+    }
+
+    fn of(&self, binding: u32) -> &[Write] {
+        let (Some(&start), Some(&end)) = (self.starts.get(binding as usize), self.starts.get(binding as usize + 1))
+        else {
+            return &[];
+        };
+        &self.writes[start as usize..end as usize]
+    }
+
+    /// The innermost function around byte `at`: the last one that starts before it, or one around that.
+    fn function_at(&self, at: u32) -> u32 {
+        let mut candidate = self
+            .functions
+            .partition_point(|function| function.start <= at)
+            .checked_sub(1);
+        while let Some(index) = candidate {
+            let function = &self.functions[index];
+            if at < function.end {
+                return function.definition;
+            }
+            candidate = function.around;
+        }
+        TOP
+    }
+
+    fn add_declared(&mut self, facts: &FileFacts, hoists: bool) {
+        for (number, binding) in facts.bindings.iter().enumerate() {
+            let (source, from) = match binding.to {
+                Bound::Definition(id) => {
+                    let definition = facts.definition(id);
+                    if is_variable(definition.kind) && !runs(definition) {
+                        match definition.result {
+                            Some(type_) => (Source::Type(type_), 0),
+                            None => continue,
+                        }
+                    } else if hoists {
+                        (Source::Definition(id), 0)
+                    } else {
+                        (Source::Definition(id), definition.span.start)
+                    }
+                }
+                Bound::Import(id) => (Source::Import(id.0), 0),
+                Bound::Parameter(id) => match parameter(facts, id, number) {
+                    Some(index) => (Source::Parameter(id, index), 0),
+                    None => continue,
+                },
+                Bound::Receiver(id) => (Source::Receiver(id, parameter(facts, id, number)), 0),
+                Bound::Local | Bound::TypeParameter => continue,
+            };
+            self.writes.push(Write {
+                binding: number as u32,
+                from,
+                conditional: false,
+                elsewhere: false,
+                source,
+            });
+        }
+    }
+
+    fn add_flows(&mut self, facts: &FileFacts) {
+        let last = last_mentions(facts);
+        for flow in &facts.flows {
+            match *flow {
+                Flow::Assign {
+                    target,
+                    value,
+                    at,
+                    conditional,
+                } => {
+                    if let Expression::Bound { binding, .. } = *facts.expression(target)
+                        && let Some(&home) = self.homes.get(binding.index())
+                    {
+                        let source = match *facts.expression(value) {
+                            Expression::Definition(id) => Source::Definition(id),
+                            _ => Source::Value(value),
+                        };
+                        self.writes.push(Write {
+                            binding: binding.0,
+                            from: at.max(last[value.index()]),
+                            conditional,
+                            elsewhere: self.function_at(at) != home,
+                            source,
+                        });
+                    }
+                }
+                Flow::Typed { target, type_ } => {
+                    if let Expression::Bound { binding, .. } = *facts.expression(target) {
+                        self.writes.push(Write {
+                            binding: binding.0,
+                            from: 0,
+                            conditional: true,
+                            elsewhere: false,
+                            source: Source::Type(type_),
+                        });
+                    }
+                }
+                Flow::Return { .. } | Flow::Yield { .. } => {}
+            }
+        }
+    }
+}
+
+fn functions_of(facts: &FileFacts) -> Vec<Function> {
+    let mut functions: Vec<Function> = Vec::new();
+    for (id, definition) in facts.definitions.iter().enumerate() {
+        if runs(definition) {
+            functions.push(Function {
+                start: definition.span.start,
+                end: definition.span.end,
+                definition: id as u32,
+                around: None,
+            });
+        }
+    }
+    functions.sort_by_key(|function| (function.start, u32::MAX - function.end));
+    let mut open: Vec<usize> = Vec::new();
+    for index in 0..functions.len() {
+        while open
+            .last()
+            .is_some_and(|&outer| functions[outer].end <= functions[index].start)
+        {
+            open.pop();
+        }
+        functions[index].around = open.last().copied();
+        open.push(index);
+    }
+    functions
+}
+
+fn parameter(facts: &FileFacts, function: DefinitionId, binding: usize) -> Option<u32> {
+    let parameters = &facts.definitions.get(function.index())?.parameters;
+    let found = parameters
+        .iter()
+        .position(|parameter| parameter.binding.is_some_and(|known| known.index() == binding));
+    found.map(|index| index as u32)
+}
+
+/// The function that runs the code of `scope`.
+fn home(facts: &FileFacts, scope: ScopeId) -> u32 {
+    let mut at = Some(scope);
+    while let Some(id) = at {
+        let Some(scope) = facts.scopes.get(id.index()) else {
+            return TOP;
+        };
+        if scope.kind == ScopeKind::Function
+            && let Some(definition) = scope.definition
+        {
+            return definition.0;
+        }
+        at = scope.parent;
+    }
+    TOP
+}
+
+/// For each expression, the last byte at which it mentions a bound name.
+fn last_mentions(facts: &FileFacts) -> Vec<u32> {
+    let mut last: Vec<u32> = Vec::with_capacity(facts.expressions.len());
+    for expression in &facts.expressions {
+        let of = |id: ExpressionId| last.get(id.index()).copied().unwrap_or(0);
+        let all = |list| {
+            facts
+                .list(list)
+                .iter()
+                .map(|&id| of(ExpressionId(id)))
+                .max()
+                .unwrap_or(0)
+        };
+        let at = match *expression {
+            Expression::Bound { at, .. } => at,
+            Expression::Member { object, .. } | Expression::Index { object, .. } => of(object),
+            Expression::Call { callee, arguments } => of(callee).max(all(arguments)),
+            Expression::New { type_, arguments } => of(type_).max(all(arguments)),
+            Expression::Argument { value, .. } => of(value),
+            Expression::Sequence { elements: list }
+            | Expression::Mapping { entries: list }
+            | Expression::Choice(list)
+            | Expression::FunctionType(list) => all(list),
+            Expression::Unwrap(inner)
+            | Expression::Element(inner)
+            | Expression::Item(inner, _)
+            | Expression::Entered(inner)
+            | Expression::Typed(inner)
+            | Expression::Wrapped(inner) => of(inner),
+            Expression::Generic { base, arguments } => of(base).max(all(arguments)),
+            _ => 0,
+        };
+        last.push(at);
+    }
+    last
+}

@@ -1,0 +1,731 @@
+//! Calls: which function runs, what flows into its parameters, what comes back.
+
+use smallvec::SmallVec;
+use syntax::facts::{Expression, ExpressionId, List, Passing};
+
+use super::evaluate::{Evaluation, add_held, position_word};
+use super::languages::{Builtin, Operation};
+use super::links::{ParameterLink, exported, is_type};
+use super::value::{Fact, Place, RECEIVER, Set, Value};
+use super::words::{ALL, Key, UNKEYED, Word};
+use crate::model::Evidence;
+
+/// The arguments of a call, evaluated.
+#[derive(Default, Debug)]
+pub struct Arguments {
+    /// In order, and whether each is a spread sequence.
+    pub positional: SmallVec<[(Set, bool); 4]>,
+    /// By name.
+    pub named: SmallVec<[(Word, Set); 2]>,
+    /// Spread mappings.
+    pub mappings: SmallVec<[Set; 1]>,
+    /// The first argument when it is a text.
+    pub first_text: Option<Word>,
+    /// The second argument when it is a text.
+    pub second_text: Option<Word>,
+}
+
+impl Arguments {
+    /// One positional argument.
+    pub fn of_one(value: Set) -> Arguments {
+        let mut arguments = Arguments::default();
+        arguments.positional.push((value, false));
+        arguments
+    }
+
+    fn get(&self, index: usize) -> Set {
+        self.positional
+            .get(index)
+            .map(|(set, _)| set.clone())
+            .unwrap_or_default()
+    }
+
+    fn after(&self, skip: usize) -> Arguments {
+        Arguments {
+            positional: self.positional.iter().skip(skip).cloned().collect(),
+            named: self.named.clone(),
+            mappings: self.mappings.clone(),
+            ..Arguments::default()
+        }
+    }
+
+    /// Every argument, whatever its form.
+    pub fn all(&self) -> impl Iterator<Item = &Set> {
+        let positional = self.positional.iter().map(|(set, _)| set);
+        positional.chain(self.named.iter().map(|(_, set)| set))
+    }
+}
+
+impl Evaluation<'_> {
+    /// The arguments in `list`.
+    pub fn arguments(&self, list: List) -> Arguments {
+        let mut arguments = Arguments::default();
+        for (position, &id) in self.facts.list(list).iter().enumerate() {
+            let id = ExpressionId(id);
+            match *self.facts.expression(id) {
+                Expression::Argument { name, value } => match self.facts.text(name) {
+                    "*" => arguments.positional.push((self.set_of(value), true)),
+                    "**" => arguments.mappings.push(self.set_of(value)),
+                    _ => arguments.named.push((self.words[name.index()], self.set_of(value))),
+                },
+                Expression::Text(name) => {
+                    match position {
+                        0 => arguments.first_text = Some(self.words[name.index()]),
+                        1 => arguments.second_text = Some(self.words[name.index()]),
+                        _ => {}
+                    }
+                    arguments.positional.push((Set::default(), false));
+                }
+                _ => arguments.positional.push((self.argument(id), false)),
+            }
+        }
+        arguments
+    }
+
+    /// The value of an argument; literal containers with nothing worth following in them are left out.
+    fn argument(&self, id: ExpressionId) -> Set {
+        let parts = match *self.facts.expression(id) {
+            Expression::Sequence { elements } => Some(elements),
+            Expression::Mapping { entries } => Some(entries),
+            _ => None,
+        };
+        if let Some(parts) = parts
+            && self
+                .facts
+                .list(parts)
+                .iter()
+                .all(|&part| self.facts_of(ExpressionId(part)).is_empty())
+        {
+            return Set::default();
+        }
+        self.set_of(id)
+    }
+
+    /// The result of calling `callee`.
+    pub fn call(&mut self, id: ExpressionId, callee: ExpressionId, arguments: &Arguments) -> Set {
+        let mut set = Set::default();
+        let callees = self.expand(self.set_of(callee).facts());
+        for &fact in callees.facts() {
+            self.apply(fact, arguments, id, &mut set);
+        }
+        if let Expression::Member { object, name } = *self.facts.expression(callee)
+            && let Some(&operation) = self.policy.methods.get(&self.words[name.index()])
+        {
+            let objects = self.expand(self.set_of(object).facts());
+            self.operate(operation, objects.facts(), callees.is_empty(), arguments, id, &mut set);
+        }
+        set
+    }
+
+    /// Calls one value.
+    pub fn apply(&mut self, fact: Fact, arguments: &Arguments, id: ExpressionId, set: &mut Set) {
+        match fact.value {
+            Value::Function(function) => self.invoke(function, None, arguments, set),
+            Value::Method(function, class) => {
+                let receiver = Fact::new(Value::Instance(class), fact.evidence);
+                self.invoke(function, Some(receiver), arguments, set);
+            }
+            Value::ClassMethod(function, class) => {
+                let receiver = Fact::new(Value::Class(class), fact.evidence);
+                self.invoke(function, Some(receiver), arguments, set);
+            }
+            Value::MethodOf(function, object) => {
+                let receiver = Fact::new(Value::Object(object), fact.evidence);
+                self.invoke(function, Some(receiver), arguments, set);
+            }
+            Value::Class(_) => {
+                if self.policy.policy.calls_construct {
+                    self.construct(fact, arguments, id, set);
+                }
+            }
+            Value::Instance(class) => {
+                for found in self.find_members(class, false, self.policy.call_member) {
+                    let receiver = Fact::new(Value::Instance(class), fact.evidence);
+                    self.invoke(found.member, Some(receiver), arguments, set);
+                }
+            }
+            Value::Super(class) => {
+                let receiver = Fact::new(Value::Instance(class), fact.evidence);
+                for constructor in self.base_constructors(class) {
+                    self.invoke(constructor, Some(receiver), arguments, &mut Set::default());
+                }
+            }
+            Value::Module(file) => {
+                for &fact in self.read(exported(file, Word::of("="))).facts() {
+                    if !matches!(fact.value, Value::Module(_)) {
+                        self.apply(fact, arguments, id, set);
+                    }
+                }
+            }
+            Value::Object(object) => {
+                let held = self.read(Key::result_of_object(object));
+                add_held(set, held.facts(), fact.evidence);
+            }
+            Value::External(word) => match self.policy.builtins.get(&word) {
+                Some(&builtin) => self.builtin(builtin, arguments, id, set),
+                None => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+            },
+            Value::Foreign | Value::Many => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+            Value::TypeOf(_) | Value::Package(_) | Value::Pairs(_) | Value::Parameter(..) => {}
+        }
+    }
+
+    /// The constructors of the nearest bases that have one.
+    pub fn base_constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
+        let linker = self.linker;
+        let classes = linker.ancestry(class).map_or(&[][..], |ancestry| &ancestry.classes);
+        for &base in classes.iter().skip(1) {
+            if linker.definition(base).is_some_and(|link| !is_type(link.kind)) {
+                return SmallVec::from_slice(&[base]);
+            }
+            let found = linker.constructors(base);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        SmallVec::new()
+    }
+
+    /// Makes an instance.
+    pub fn construct(&mut self, fact: Fact, arguments: &Arguments, _id: ExpressionId, set: &mut Set) {
+        let class = match fact.value {
+            Value::Class(class) => class,
+            Value::Function(function) | Value::Method(function, _) | Value::MethodOf(function, _) => {
+                let instance = fact.at_best(Evidence::DeclaredReceiver);
+                let receiver = Fact::new(Value::Instance(function), instance.evidence);
+                self.invoke(function, Some(receiver), arguments, &mut Set::default());
+                set.insert(receiver);
+                return;
+            }
+            Value::Module(file) => {
+                for &fact in self.read(exported(file, Word::of("="))).facts() {
+                    if !matches!(fact.value, Value::Module(_)) {
+                        self.construct(fact, arguments, _id, set);
+                    }
+                }
+                return;
+            }
+            Value::External(_) | Value::Foreign | Value::Many => {
+                set.insert(Fact::new(Value::Foreign, fact.evidence));
+                return;
+            }
+            _ => return,
+        };
+        let instance = Fact::new(Value::Instance(class), fact.evidence.max(Evidence::DeclaredReceiver));
+        for constructor in self.linker.constructors(class) {
+            self.invoke(constructor, Some(instance), arguments, &mut Set::default());
+        }
+        set.insert(instance);
+    }
+
+    /// Passes the arguments to a function of the tree and adds what it gives back.
+    pub fn invoke(&mut self, function: Place, receiver: Option<Fact>, arguments: &Arguments, set: &mut Set) {
+        let linker = self.linker;
+        let Some(links) = linker.links.get(function.file as usize) else {
+            return;
+        };
+        let parameters = links.parameters_of(function.id);
+        if let Some(receiver) = receiver {
+            self.pass_receiver(function, parameters, receiver);
+        }
+        self.pass_arguments(function, parameters, receiver.is_some(), arguments);
+        self.returned(function, receiver, arguments, set);
+    }
+
+    fn pass_receiver(&mut self, function: Place, parameters: &[ParameterLink], receiver: Fact) {
+        // The owner's own instance is known inside; only heirs and objects are news.
+        let owner = self.linker.definition(function).and_then(|link| link.owner);
+        if let (Value::Instance(class) | Value::Class(class), Some(owner)) = (receiver.value, owner)
+            && class == owner
+        {
+            return;
+        }
+        let index = receiver_index(parameters).unwrap_or(RECEIVER);
+        self.contribute(Key::parameter(function, index), &[receiver], Evidence::FollowedValue);
+    }
+
+    fn pass_arguments(&mut self, function: Place, parameters: &[ParameterLink], bound: bool, arguments: &Arguments) {
+        let mut next = if bound {
+            receiver_index(parameters).map_or(0, |index| index as usize + 1)
+        } else {
+            0
+        };
+        for (values, spread) in &arguments.positional {
+            if *spread {
+                let containers = self.expand(values.facts());
+                for (offset, index) in (next..parameters.len()).enumerate() {
+                    let mut held = Set::default();
+                    for &fact in containers.facts() {
+                        if let Value::Object(object) = fact.value {
+                            self.add_content(object, position_word(offset), fact.evidence, &mut held);
+                            self.add_content(object, UNKEYED, fact.evidence, &mut held);
+                        }
+                    }
+                    self.pass_one(function, parameters, index, &held, None);
+                }
+                next = parameters.len();
+                continue;
+            }
+            let rest = parameters
+                .iter()
+                .position(|parameter| parameter.passing == Passing::Rest);
+            match parameters.get(next).map(|parameter| parameter.passing) {
+                Some(Passing::Normal | Passing::Receiver) => {
+                    self.pass_one(function, parameters, next, values, None);
+                    next += 1;
+                }
+                _ => {
+                    if let Some(rest) = rest {
+                        let position = next.saturating_sub(rest);
+                        self.pass_one(function, parameters, rest, values, Some(position_word(position)));
+                        next += 1;
+                    }
+                }
+            }
+        }
+        for (name, values) in &arguments.named {
+            match parameters.iter().position(|parameter| parameter.name == *name) {
+                Some(index) => self.pass_one(function, parameters, index, values, None),
+                None => {
+                    if let Some(rest) = parameters
+                        .iter()
+                        .position(|known| known.passing == Passing::KeywordRest)
+                    {
+                        self.pass_one(function, parameters, rest, values, Some(*name));
+                    }
+                }
+            }
+        }
+        for mapping in &arguments.mappings {
+            let containers = self.expand(mapping.facts());
+            for (index, parameter) in parameters.iter().enumerate() {
+                let mut held = Set::default();
+                for &fact in containers.facts() {
+                    if let Value::Object(object) = fact.value {
+                        if parameter.passing == Passing::KeywordRest {
+                            self.add_content(object, ALL, fact.evidence, &mut held);
+                        } else {
+                            self.add_content(object, parameter.name, fact.evidence, &mut held);
+                        }
+                    }
+                }
+                let part = (parameter.passing == Passing::KeywordRest).then_some(UNKEYED);
+                self.pass_one(function, parameters, index, &held, part);
+            }
+        }
+    }
+
+    fn pass_one(
+        &mut self,
+        function: Place,
+        parameters: &[ParameterLink],
+        index: usize,
+        values: &Set,
+        part: Option<Word>,
+    ) {
+        let Some(parameter) = parameters.get(index) else {
+            return;
+        };
+        let mut useful: SmallVec<[Fact; 4]> = SmallVec::new();
+        for &fact in values.facts() {
+            let same = fact.value == Value::Parameter(function, index as u32);
+            if !same && !matches!(fact.value, Value::External(_) | Value::Foreign) {
+                useful.push(fact);
+            }
+        }
+        if useful.is_empty() {
+            return;
+        }
+        let container = match parameter.passing {
+            Passing::Rest => Place::REST,
+            Passing::KeywordRest => Place::KEYWORD_REST,
+            _ => {
+                let key = Key::parameter(function, index as u32);
+                return self.contribute(key, &useful, Evidence::FollowedValue);
+            }
+        };
+        self.fill(function.object(container), part.unwrap_or(UNKEYED), &useful);
+    }
+
+    /// What a function gives back, with its parameters replaced by the arguments.
+    pub fn returned(&mut self, function: Place, receiver: Option<Fact>, arguments: &Arguments, set: &mut Set) {
+        let results = self.read(Key::returned(function));
+        if results.is_empty() {
+            return;
+        }
+        let linker = self.linker;
+        let parameters = linker.links[function.file as usize].parameters_of(function.id);
+        let own_receiver = receiver_index(parameters).unwrap_or(RECEIVER);
+        let gives_receiver = receiver.is_some()
+            && results
+                .facts()
+                .iter()
+                .any(|fact| fact.value == Value::Parameter(function, own_receiver));
+        for &fact in results.facts() {
+            match (fact.value, receiver) {
+                (Value::Parameter(of, index), Some(receiver)) if of == function && index == own_receiver => {
+                    set.insert(receiver);
+                }
+                (Value::Parameter(of, index), _) if of == function => {
+                    let shift = if receiver.is_some() && own_receiver != RECEIVER {
+                        own_receiver + 1
+                    } else {
+                        0
+                    };
+                    let position = index.checked_sub(shift);
+                    let by_position = position.and_then(|position| arguments.positional.get(position as usize));
+                    let name = parameters.get(index as usize).map(|parameter| parameter.name);
+                    let by_name = arguments.named.iter().find(|(known, _)| Some(*known) == name);
+                    let value = by_name
+                        .map(|(_, set)| set)
+                        .or(by_position.filter(|(_, spread)| !spread).map(|(set, _)| set));
+                    match value {
+                        Some(value) => set.extend_at_best(value.facts(), Evidence::FollowedValue),
+                        None => set.insert(fact),
+                    }
+                }
+                // A method that gives its receiver back gives the caller's type, not the owner's.
+                (
+                    Value::Instance(class),
+                    Some(Fact {
+                        value: Value::Instance(actual),
+                        ..
+                    }),
+                ) if gives_receiver && linker.inherits(actual, class) => {}
+                _ => set.insert(fact),
+            }
+        }
+    }
+
+    fn builtin(&mut self, builtin: Builtin, arguments: &Arguments, id: ExpressionId, set: &mut Set) {
+        match builtin {
+            Builtin::Super => self.super_call(arguments, id, set),
+            Builtin::Same(index) => set.extend(arguments.get(index).facts()),
+            Builtin::Container => {
+                set.insert(Fact::new(Value::Object(self.object(id)), Evidence::Lexical));
+                for &fact in self.expand(arguments.get(0).facts()).facts() {
+                    if matches!(fact.value, Value::Object(_) | Value::Pairs(_)) {
+                        set.insert(fact);
+                    }
+                }
+            }
+            Builtin::Element(index) => {
+                let container = self.expand(arguments.get(index).facts());
+                set.extend(self.element(container.facts()).facts());
+            }
+            Builtin::Map(index) => {
+                let results = self.call_with_elements(arguments, index, id);
+                let object = self.object(id);
+                self.fill(object, UNKEYED, results.facts());
+                set.insert(Fact::new(Value::Object(object), Evidence::FollowedValue));
+            }
+            Builtin::Filter(index) => {
+                self.call_with_elements(arguments, index, id);
+                set.extend(arguments.get(index + 1).facts());
+            }
+            Builtin::Keyed(name) => {
+                let elements = self.expand(arguments.get(0).facts());
+                let elements = self.element(elements.facts());
+                let word = Word::of(name);
+                for (known, function) in &arguments.named {
+                    if *known == word {
+                        self.call_all(function, &Arguments::of_one(elements.clone()), id);
+                    }
+                }
+                set.extend(arguments.get(0).facts());
+            }
+            Builtin::Invokes => {
+                for function in arguments.all() {
+                    self.call_all(function, &Arguments::default(), id);
+                }
+                set.insert(Fact::new(Value::Foreign, Evidence::Import));
+            }
+            Builtin::Partial => {
+                let bound = arguments.after(1);
+                self.call_all(&arguments.get(0), &bound, id);
+                set.extend_at_best(arguments.get(0).facts(), Evidence::FollowedValue);
+            }
+            Builtin::TypeOf => {
+                for fact in self.expand(arguments.get(0).facts()).facts() {
+                    if let Value::Instance(class) = fact.value {
+                        set.insert(Fact::new(Value::Class(class), fact.evidence));
+                    }
+                }
+            }
+            Builtin::GetMember => {
+                if let Some(name) = arguments.second_text {
+                    let object = arguments.get(0);
+                    set.extend_at_best(self.member(object.facts(), name, "").facts(), Evidence::FollowedValue);
+                }
+                set.extend(arguments.get(2).facts());
+            }
+            Builtin::SetMember => {
+                if let Some(name) = arguments.second_text {
+                    let values = arguments.get(2);
+                    for object in self.expand(arguments.get(0).facts()).facts() {
+                        if let Value::Instance(class) | Value::Class(class) = object.value {
+                            self.contribute(Key::field(class, name), values.facts(), Evidence::FollowedValue);
+                        }
+                    }
+                }
+            }
+            Builtin::Enumerate => {
+                for fact in self.expand(arguments.get(0).facts()).facts() {
+                    if let Value::Object(object) = fact.value {
+                        set.insert(Fact::new(Value::Pairs(object), fact.evidence));
+                    }
+                }
+            }
+            Builtin::Zip => {
+                let object = self.object(id);
+                for (position, (container, _)) in arguments.positional.iter().enumerate() {
+                    let container = self.expand(container.facts());
+                    let elements = self.element(container.facts());
+                    let key = Key::content(object, position_word(position));
+                    self.contribute(key, elements.facts(), Evidence::FollowedValue);
+                }
+                let tuple = Fact::new(Value::Object(object), Evidence::FollowedValue);
+                self.contribute(Key::content(object, ALL), &[tuple], Evidence::FollowedValue);
+                set.insert(tuple);
+            }
+            Builtin::Mapping => {
+                let object = self.object(id);
+                for (name, values) in &arguments.named {
+                    self.fill(object, *name, values.facts());
+                }
+                set.insert(Fact::new(Value::Object(object), Evidence::Lexical));
+                set.extend(arguments.get(0).facts());
+            }
+            Builtin::Assign => {
+                for values in arguments.all() {
+                    set.extend(values.facts());
+                }
+            }
+        }
+    }
+
+    fn super_call(&mut self, arguments: &Arguments, id: ExpressionId, set: &mut Set) {
+        let named = arguments.get(0);
+        let explicit = named.facts().iter().find_map(|fact| match fact.value {
+            Value::Class(class) => Some(class),
+            _ => None,
+        });
+        let class = explicit.or_else(|| {
+            let Expression::Call { callee, .. } = *self.facts.expression(id) else {
+                return None;
+            };
+            match *self.facts.expression(callee) {
+                Expression::Free { scope, .. } => self.receiver_of(scope).0,
+                _ => None,
+            }
+        });
+        if let Some(class) = class {
+            set.insert(Fact::new(Value::Super(class), Evidence::DeclaredReceiver));
+        }
+    }
+
+    /// Calls argument `index` with the elements of the next one; gives what comes back.
+    fn call_with_elements(&mut self, arguments: &Arguments, index: usize, id: ExpressionId) -> Set {
+        let mut inner = Arguments::default();
+        for (container, _) in arguments.positional.iter().skip(index + 1) {
+            let container = self.expand(container.facts());
+            inner.positional.push((self.element(container.facts()), false));
+        }
+        self.call_all(&arguments.get(index), &inner, id)
+    }
+
+    fn call_all(&mut self, functions: &Set, arguments: &Arguments, id: ExpressionId) -> Set {
+        let mut set = Set::default();
+        for &fact in self.expand(functions.facts()).facts() {
+            self.apply(fact, arguments, id, &mut set);
+        }
+        set
+    }
+
+    /// A method of the language's own containers, promises and functions.
+    fn operate(
+        &mut self,
+        operation: Operation,
+        objects: &[Fact],
+        unknown: bool,
+        arguments: &Arguments,
+        id: ExpressionId,
+        set: &mut Set,
+    ) {
+        if operation.invokes() {
+            let of_tree = objects
+                .iter()
+                .any(|fact| matches!(fact.value, Value::Instance(_) | Value::Class(_)));
+            if !of_tree || unknown || operation == Operation::Then {
+                self.higher_order(operation, objects, arguments, id, set);
+            }
+            return;
+        }
+        for &fact in objects {
+            match fact.value {
+                Value::Object(object) => self.container_method(operation, object, fact, arguments, set),
+                Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..) => {
+                    self.function_method(operation, fact, arguments, id, set);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn container_method(
+        &mut self,
+        operation: Operation,
+        object: Place,
+        fact: Fact,
+        arguments: &Arguments,
+        set: &mut Set,
+    ) {
+        match operation {
+            Operation::Append(index) => self.fill(object, UNKEYED, arguments.get(index).facts()),
+            Operation::Extend => {
+                for (name, values) in &arguments.named {
+                    self.fill(object, *name, values.facts());
+                }
+                let container = self.expand(arguments.get(0).facts());
+                let mut held = Set::default();
+                for &fact in container.facts() {
+                    if let Value::Object(other) = fact.value
+                        && other != object
+                    {
+                        self.add_content(other, ALL, fact.evidence, &mut held);
+                    }
+                }
+                self.fill(object, UNKEYED, held.facts());
+            }
+            Operation::Put => {
+                self.fill(
+                    object,
+                    arguments.first_text.unwrap_or(UNKEYED),
+                    arguments.get(1).facts(),
+                );
+            }
+            Operation::Get => {
+                match arguments.first_text {
+                    Some(key) => {
+                        self.add_content(object, key, fact.evidence, set);
+                        self.add_content(object, UNKEYED, fact.evidence, set);
+                    }
+                    None => self.add_content(object, ALL, fact.evidence, set),
+                }
+                set.extend(arguments.get(1).facts());
+            }
+            Operation::GetOrPut => {
+                let part = arguments.first_text.unwrap_or(UNKEYED);
+                self.fill(object, part, arguments.get(1).facts());
+                self.add_content(object, part, fact.evidence, set);
+                set.extend(arguments.get(1).facts());
+            }
+            Operation::Element => self.add_content(object, ALL, fact.evidence, set),
+            Operation::Same => set.insert(fact),
+            Operation::Pairs => set.insert(Fact::new(Value::Pairs(object), fact.evidence)),
+            _ => {}
+        }
+    }
+
+    fn function_method(
+        &mut self,
+        operation: Operation,
+        fact: Fact,
+        arguments: &Arguments,
+        id: ExpressionId,
+        set: &mut Set,
+    ) {
+        let function = match fact.value {
+            Value::Function(function) | Value::Method(function, _) | Value::MethodOf(function, _) => function,
+            _ => return,
+        };
+        let receivers = self.expand(arguments.get(0).facts());
+        let receiver = receivers
+            .facts()
+            .iter()
+            .copied()
+            .find(|fact| matches!(fact.value, Value::Instance(_) | Value::Object(_)));
+        match operation {
+            Operation::Call => self.invoke(function, receiver, &arguments.after(1), set),
+            Operation::Apply => {
+                let mut inner = Arguments::default();
+                inner.positional.push((arguments.get(1), true));
+                self.invoke(function, receiver, &inner, set);
+            }
+            Operation::Bind => {
+                if arguments.positional.len() > 1 {
+                    self.invoke(function, receiver, &arguments.after(1), &mut Set::default());
+                }
+                let value = match receiver.map(|receiver| receiver.value) {
+                    Some(Value::Instance(class)) => Value::Method(function, class),
+                    Some(Value::Object(object)) => Value::MethodOf(function, object),
+                    _ => Value::Function(function),
+                };
+                set.insert(Fact::new(value, fact.evidence.max(Evidence::FollowedValue)));
+            }
+            _ => {
+                let _ = id;
+            }
+        }
+    }
+
+    fn higher_order(
+        &mut self,
+        operation: Operation,
+        objects: &[Fact],
+        arguments: &Arguments,
+        id: ExpressionId,
+        set: &mut Set,
+    ) {
+        let mut containers = Set::default();
+        for &fact in objects {
+            if matches!(fact.value, Value::Object(_) | Value::Pairs(_)) {
+                containers.insert(fact);
+            }
+        }
+        if operation == Operation::Then {
+            let payload = self.unwrap(objects);
+            let mut inner = Arguments::of_one(Set::default());
+            for &fact in payload.facts() {
+                if !matches!(fact.value, Value::Foreign | Value::External(_)) {
+                    inner.positional[0].0.insert(fact);
+                }
+            }
+            for (function, _) in &arguments.positional {
+                let results = self.call_all(function, &inner, id);
+                set.extend(results.facts());
+            }
+            set.extend(inner.positional[0].0.facts());
+            return;
+        }
+        let elements = self.element(containers.facts());
+        let mut inner = Arguments::default();
+        if operation == Operation::Fold {
+            inner.positional.push((arguments.get(1), false));
+        }
+        inner.positional.push((elements.clone(), false));
+        let results = self.call_all(&arguments.get(0), &inner, id);
+        match operation {
+            Operation::Map => {
+                let object = self.object(id);
+                self.fill(object, UNKEYED, results.facts());
+                set.insert(Fact::new(Value::Object(object), Evidence::FollowedValue));
+            }
+            Operation::Filter => set.extend(containers.facts()),
+            Operation::Find => set.extend(elements.facts()),
+            Operation::Fold => {
+                set.extend(results.facts());
+                set.extend(arguments.get(1).facts());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Position of the declared receiver among the parameters.
+pub fn receiver_index(parameters: &[ParameterLink]) -> Option<u32> {
+    let found = parameters
+        .iter()
+        .position(|parameter| parameter.passing == Passing::Receiver)?;
+    Some(found as u32)
+}

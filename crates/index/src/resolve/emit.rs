@@ -1,0 +1,609 @@
+//! From evaluated expressions to edges.
+//!
+//! A call becomes edges to what its callee can be worth; every other mention becomes an edge to the definition that the
+//! name itself stands for. Structure (containment, inheritance, overrides, imports, decorators) is added from the links.
+
+use smallvec::SmallVec;
+use syntax::facts::{
+    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, ImportForm, Kind, Position, Reference, Role,
+};
+
+use super::evaluate::Evaluation;
+use super::languages::{Builtin, Dispatch};
+use super::linker::Found;
+use super::links::{ModuleTarget, exported, is_function, is_type, is_variable};
+use super::value::{Fact, Place, Value};
+use super::words::Word;
+use crate::model::{Edge, EdgeKind, Evidence, FileId, ResolvedFile, SymbolRef, Target};
+
+/// Most implementations that one call is dispatched to.
+const MAX_DISPATCH: usize = 24;
+
+/// A possible end of an edge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Definition(Place),
+    File(u32),
+    External(Word),
+}
+
+type Ends = SmallVec<[(End, Evidence, EdgeKind); 4]>;
+
+/// The edges of the evaluated file.
+pub fn edges(evaluation: &mut Evaluation<'_>) -> ResolvedFile {
+    let mut emission = Emission {
+        calls: vec![u32::MAX; evaluation.facts.expressions.len()],
+        evaluation,
+        resolved: ResolvedFile::default(),
+    };
+    emission.index_calls();
+    emission.structure();
+    emission.imports();
+    for index in 0..emission.evaluation.facts.references.len() {
+        emission.reference(emission.evaluation.facts.references[index]);
+    }
+    let mut resolved = emission.resolved;
+    resolved.edges.sort_unstable_by(|left, right| {
+        let key = |edge: &Edge| (edge.from, edge.kind, edge.at);
+        let by_place = (left.from, left.kind, &left.to, left.at).cmp(&(right.from, right.kind, &right.to, right.at));
+        by_place
+            .then(left.origin.cmp(&right.origin))
+            .then(right.confidence.cmp(&left.confidence))
+            .then(key(left).cmp(&key(right)))
+    });
+    resolved.edges.dedup_by(|later, first| {
+        (later.from, later.kind, &later.to, later.at) == (first.from, first.kind, &first.to, first.at)
+    });
+    resolved
+}
+
+struct Emission<'e, 'a> {
+    evaluation: &'e mut Evaluation<'a>,
+    /// By callee: the call.
+    calls: Vec<u32>,
+    resolved: ResolvedFile,
+}
+
+impl Emission<'_, '_> {
+    fn index_calls(&mut self) {
+        for (index, expression) in self.evaluation.facts.expressions.iter().enumerate() {
+            if let Expression::Call { callee, .. } | Expression::New { type_: callee, .. } = *expression
+                && let Some(slot) = self.calls.get_mut(callee.index())
+            {
+                *slot = index as u32;
+            }
+        }
+    }
+
+    fn reference(&mut self, reference: Reference) {
+        match reference.role {
+            Role::Call | Role::Instantiate | Role::Macro => self.call(reference),
+            Role::Decorate => {
+                self.mention(reference, EdgeKind::Decorated);
+                self.call(reference);
+            }
+            Role::Read => self.mention(reference, EdgeKind::Reads),
+            Role::Write => self.mention(reference, EdgeKind::Writes),
+            Role::Type => self.mention(reference, EdgeKind::References),
+            Role::Inherit => {}
+        }
+    }
+
+    fn call(&mut self, reference: Reference) {
+        let plain = self.evaluation.set_of(reference.expression);
+        let values = self.evaluation.expand(plain.facts());
+        let mut ends = Ends::new();
+        let mut known = false;
+        for &fact in values.facts() {
+            known |= matches!(fact.value, Value::Foreign | Value::Many);
+            self.callee(fact, reference, 2, &mut ends);
+        }
+        known |= !ends.is_empty() || !values.is_empty();
+        self.callbacks(reference.expression, values.facts(), &mut ends);
+        if ends.is_empty() {
+            if !known && reference.role != Role::Decorate {
+                self.resolved.unresolved_calls += 1;
+            }
+            return;
+        }
+        self.push(reference.within, reference.at, &ends);
+    }
+
+    /// What calling one value runs.
+    fn callee(&mut self, fact: Fact, reference: Reference, depth: u8, ends: &mut Ends) {
+        let evidence = fact.evidence;
+        match fact.value {
+            Value::Function(function) => {
+                let constructs = reference.role == Role::Instantiate;
+                let kind = if constructs {
+                    EdgeKind::Instantiates
+                } else {
+                    EdgeKind::Calls
+                };
+                ends.push((End::Definition(function), evidence, kind));
+                if constructs {
+                    ends.push((End::Definition(function), evidence, EdgeKind::Calls));
+                }
+            }
+            Value::Method(function, class) => {
+                ends.push((End::Definition(function), evidence, EdgeKind::Calls));
+                self.dispatch(function, class, ends);
+            }
+            Value::ClassMethod(function, _) | Value::MethodOf(function, _) => {
+                ends.push((End::Definition(function), evidence, EdgeKind::Calls));
+            }
+            Value::Class(class) => {
+                ends.push((End::Definition(class), evidence, EdgeKind::Instantiates));
+                for constructor in self.evaluation.linker.constructors(class) {
+                    let owner = self
+                        .evaluation
+                        .linker
+                        .definition(constructor)
+                        .and_then(|link| link.owner);
+                    let step = if owner == Some(class) {
+                        evidence
+                    } else {
+                        evidence.max(Evidence::Inherited)
+                    };
+                    ends.push((End::Definition(constructor), step, EdgeKind::Calls));
+                }
+            }
+            Value::Instance(class) => {
+                for found in self
+                    .evaluation
+                    .find_members(class, false, self.evaluation.policy.call_member)
+                {
+                    let evidence = evidence.max(Evidence::DeclaredReceiver);
+                    ends.push((End::Definition(found.member), evidence, EdgeKind::Calls));
+                }
+            }
+            Value::Super(class) => {
+                for constructor in self.evaluation.base_constructors(class) {
+                    ends.push((End::Definition(constructor), Evidence::Inherited, EdgeKind::Calls));
+                }
+            }
+            Value::External(word) => ends.push((End::External(word), evidence, EdgeKind::Calls)),
+            Value::Module(file) if depth > 0 => {
+                for &fact in self.evaluation.read(exported(file, Word::of("="))).facts() {
+                    self.callee(fact, reference, depth - 1, ends);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Overrides below the receiver's type that the call may run instead.
+    fn dispatch(&mut self, function: Place, class: Place, ends: &mut Ends) {
+        let linker = self.evaluation.linker;
+        let Some(link) = linker.definition(function) else {
+            return;
+        };
+        let bodiless = link.flags.contains(Flags::ABSTRACT) || link.flags.contains(Flags::DECLARATION);
+        if !bodiless && self.evaluation.policy.policy.dispatch == Dispatch::Abstract {
+            return;
+        }
+        let mut found: SmallVec<[Place; 8]> = SmallVec::new();
+        let mut queue: Vec<Place> = linker.heirs(class).to_vec();
+        let mut next = 0;
+        while next < queue.len() && next < 256 {
+            let heir = queue[next];
+            next += 1;
+            for member in linker.own_members(heir, link.name) {
+                if member != function && !found.contains(&member) {
+                    found.push(member);
+                }
+            }
+            for &below in linker.heirs(heir) {
+                if !queue.contains(&below) {
+                    queue.push(below);
+                }
+            }
+        }
+        // Past a handful of implementations the list says nothing about this call.
+        if found.len() <= MAX_DISPATCH {
+            ends.extend(
+                found
+                    .into_iter()
+                    .map(|member| (End::Definition(member), Evidence::Dispatch, EdgeKind::Calls)),
+            );
+        }
+    }
+
+    /// Functions that a known higher-order function or method calls for us.
+    fn callbacks(&mut self, callee: ExpressionId, values: &[Fact], ends: &mut Ends) {
+        let call = self.calls[callee.index()];
+        if call == u32::MAX {
+            return;
+        }
+        let policy = self.evaluation.policy;
+        let builtin = values.iter().find_map(|fact| match fact.value {
+            Value::External(word) => policy.builtins.get(&word).copied(),
+            _ => None,
+        });
+        let method = match *self.evaluation.facts.expression(callee) {
+            Expression::Member { name, .. } => policy.methods.get(&self.evaluation.words[name.index()]).copied(),
+            _ => None,
+        };
+        let of_tree = values
+            .iter()
+            .any(|fact| matches!(fact.value, Value::Method(..) | Value::Function(_)));
+        let (Expression::Call { arguments, .. } | Expression::New { arguments, .. }) =
+            *self.evaluation.facts.expression(ExpressionId(call))
+        else {
+            return;
+        };
+        let arguments = self.evaluation.arguments(arguments);
+        let mut invoked = SmallVec::<[super::value::Set; 2]>::new();
+        match builtin {
+            Some(Builtin::Map(index) | Builtin::Filter(index)) => {
+                invoked.extend(arguments.positional.get(index).map(|(set, _)| set.clone()));
+            }
+            Some(Builtin::Keyed(name)) => {
+                let word = Word::of(name);
+                invoked.extend(
+                    arguments
+                        .named
+                        .iter()
+                        .filter(|(known, _)| *known == word)
+                        .map(|(_, set)| set.clone()),
+                );
+            }
+            Some(Builtin::Invokes) => invoked.extend(arguments.all().cloned()),
+            _ => {}
+        }
+        if method.is_some_and(super::languages::Operation::invokes) && !of_tree {
+            invoked.extend(arguments.positional.iter().map(|(set, _)| set.clone()));
+        }
+        for set in invoked {
+            for fact in self.evaluation.expand(set.facts()).facts() {
+                if let Value::Function(function)
+                | Value::Method(function, _)
+                | Value::MethodOf(function, _)
+                | Value::ClassMethod(function, _) = fact.value
+                {
+                    ends.push((End::Definition(function), Evidence::FollowedValue, EdgeKind::Calls));
+                }
+            }
+        }
+    }
+
+    /// A mention other than a call.
+    fn mention(&mut self, reference: Reference, kind: EdgeKind) {
+        let found = self.definitions_of(reference.expression);
+        let mut ends = Ends::new();
+        for (end, evidence) in found {
+            let kind = match (end, kind) {
+                (End::Definition(place), EdgeKind::Reads) => {
+                    let link = self.evaluation.linker.definition(place);
+                    let reads = link.is_some_and(|link| is_variable(link.kind) || link.flags.contains(Flags::GETTER));
+                    if reads { EdgeKind::Reads } else { EdgeKind::References }
+                }
+                (End::External(_), EdgeKind::Reads | EdgeKind::Writes | EdgeKind::References) => continue,
+                (End::File(_), EdgeKind::Reads | EdgeKind::Writes) => EdgeKind::References,
+                (_, kind) => kind,
+            };
+            ends.push((end, evidence, kind));
+        }
+        self.push(reference.within, reference.at, &ends);
+    }
+
+    /// The definitions that a name or member itself stands for, whatever its value.
+    fn definitions_of(&mut self, expression: ExpressionId) -> SmallVec<[(End, Evidence); 2]> {
+        let mut found = SmallVec::new();
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        let file = self.evaluation.file;
+        match *facts.expression(expression) {
+            Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()).map(|binding| binding.to) {
+                Some(Bound::Definition(id)) => {
+                    found.push((End::Definition(self.evaluation.place(id)), Evidence::Lexical));
+                }
+                Some(Bound::Import(import)) => {
+                    self.add_names(&linker.imported(file, import.0), Evidence::Import, &mut found);
+                }
+                _ => {}
+            },
+            Expression::Free { name, scope } => {
+                let word = self.evaluation.words[name.index()];
+                if self.evaluation.policy.policy.bare_members
+                    && let (Some(class), _) = self.evaluation.receiver_of(scope)
+                {
+                    self.add_members(class, false, word, Evidence::DeclaredReceiver, &mut found);
+                }
+                if found.is_empty() {
+                    let names = linker.ambient(file, word, facts.text(name));
+                    self.add_names(&names, Evidence::Package, &mut found);
+                }
+            }
+            Expression::Member { object, name } => {
+                let word = self.evaluation.words[name.index()];
+                let text = facts.text(name);
+                let plain = self.evaluation.set_of(object);
+                let mut objects = plain.clone();
+                if plain
+                    .facts()
+                    .iter()
+                    .all(|fact| matches!(fact.value, Value::Parameter(..)))
+                {
+                    objects = self.evaluation.expand(plain.facts());
+                }
+                for fact in objects.facts() {
+                    match fact.value {
+                        Value::Module(module) => {
+                            let names = linker.module_member(ModuleTarget::File(module), word, text);
+                            self.add_names(&names, fact.evidence.max(Evidence::Import), &mut found);
+                        }
+                        Value::Package(package) => {
+                            let names = linker.module_member(ModuleTarget::Package(package), word, text);
+                            self.add_names(&names, fact.evidence.max(Evidence::Import), &mut found);
+                        }
+                        Value::Class(class) | Value::Instance(class) | Value::Function(class) => {
+                            self.add_members(class, false, word, fact.evidence, &mut found);
+                        }
+                        Value::Super(class) => self.add_members(class, true, word, fact.evidence, &mut found),
+                        Value::External(external) => {
+                            let member = linker.externals.member(external, word, text);
+                            found.push((End::External(member), fact.evidence));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Expression::Call { callee, .. } | Expression::Generic { base: callee, .. } => {
+                return self.definitions_of(callee);
+            }
+            Expression::Wrapped(inner) => return self.definitions_of(inner),
+            _ => {}
+        }
+        found
+    }
+
+    fn add_members(
+        &mut self,
+        class: Place,
+        after_itself: bool,
+        name: Word,
+        known: Evidence,
+        found: &mut SmallVec<[(End, Evidence); 2]>,
+    ) {
+        for member in self.evaluation.find_members(class, after_itself, name) {
+            let step = if member.inherited {
+                Evidence::Inherited
+            } else {
+                Evidence::DeclaredReceiver
+            };
+            found.push((End::Definition(member.member), known.max(step)));
+        }
+    }
+
+    fn add_names(&self, names: &[Found], evidence: Evidence, found: &mut SmallVec<[(End, Evidence); 2]>) {
+        for name in names {
+            let end = match *name {
+                Found::Value(Value::Function(place) | Value::Class(place)) => End::Definition(place),
+                Found::Value(Value::Module(file)) => End::File(file),
+                Found::Value(Value::External(word)) => End::External(word),
+                Found::Variable(file, name) => match self.evaluation.linker.variable_definition(file, name) {
+                    Some(place) => End::Definition(place),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if !found.iter().any(|(known, _)| *known == end) {
+                found.push((end, evidence));
+            }
+        }
+    }
+
+    fn structure(&mut self) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        for (index, definition) in facts.definitions.iter().enumerate() {
+            let id = DefinitionId(index as u32);
+            let place = self.evaluation.place(id);
+            if !matches!(definition.kind, Kind::Lambda | Kind::Extension) {
+                let end = (End::Definition(place), Evidence::Structure, EdgeKind::Contains);
+                self.push(definition.parent, definition.name_at, &[end]);
+            }
+            if is_type(definition.kind) || definition.kind == Kind::Extension {
+                self.inheritance(id, place);
+            }
+            let owner = linker.definition(place).and_then(|link| link.owner);
+            if let Some(owner) = owner
+                && is_function(definition.kind)
+                && definition.kind != Kind::Constructor
+            {
+                let name = self.evaluation.words[definition.name.index()];
+                let overridden = self.evaluation.find_members(owner, true, name);
+                for found in overridden.iter().take(1) {
+                    if linker
+                        .definition(found.member)
+                        .is_some_and(|link| is_function(link.kind))
+                    {
+                        let end = (End::Definition(found.member), Evidence::Structure, EdgeKind::Overrides);
+                        self.push(Some(id), definition.name_at, &[end]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn inheritance(&mut self, id: DefinitionId, place: Place) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        let definition = facts.definition(id);
+        for base in &definition.bases {
+            let values = linker.static_values(self.evaluation.file, facts, base.type_, 8);
+            for value in values {
+                let (end, interface) = match value {
+                    Value::Class(target) | Value::Function(target) => {
+                        let kind = linker.definition(target).map(|link| link.kind);
+                        (
+                            End::Definition(target),
+                            matches!(kind, Some(Kind::Interface | Kind::Trait)),
+                        )
+                    }
+                    Value::External(word) => (End::External(word), false),
+                    _ => continue,
+                };
+                if end == End::Definition(place) {
+                    continue;
+                }
+                let is_interface = matches!(definition.kind, Kind::Interface | Kind::Trait);
+                let kind = match base.kind {
+                    BaseKind::Implements => EdgeKind::Implements,
+                    BaseKind::Extends if interface && !is_interface => EdgeKind::Implements,
+                    BaseKind::Extends | BaseKind::Mixes | BaseKind::Embeds => EdgeKind::Extends,
+                };
+                let from = if definition.kind == Kind::Extension {
+                    self.extension_owner(id)
+                } else {
+                    Some(id)
+                };
+                self.push(from, definition.name_at, &[(end, Evidence::Structure, kind)]);
+            }
+        }
+    }
+
+    /// The type that an extension extends, when it is of this file.
+    fn extension_owner(&self, id: DefinitionId) -> Option<DefinitionId> {
+        let owner = self.evaluation.facts.definition(id).owner?;
+        let values = self
+            .evaluation
+            .linker
+            .static_values(self.evaluation.file, self.evaluation.facts, owner, 8);
+        values.into_iter().find_map(|value| match value {
+            Value::Class(place) if place.file == self.evaluation.file => Some(DefinitionId(place.id)),
+            _ => None,
+        })
+    }
+
+    fn imports(&mut self) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        let file = self.evaluation.file;
+        for (index, import) in facts.imports.iter().enumerate() {
+            let link = &linker.links[file as usize].imports[index];
+            let mut ends = Ends::new();
+            let whole = match link.target {
+                ModuleTarget::File(target) => Some(End::File(target)),
+                ModuleTarget::External(word) if import.member.is_none() => Some(End::External(word)),
+                ModuleTarget::Definition(place) => Some(End::Definition(place)),
+                _ => None,
+            };
+            let mut found = SmallVec::new();
+            if !matches!(
+                import.form,
+                ImportForm::Wildcard | ImportForm::Include | ImportForm::Effect
+            ) {
+                self.add_names(&linker.import_target(file, index as u32), Evidence::Import, &mut found);
+            }
+            if let Some(whole) = whole
+                && !found.iter().any(|(known, _)| *known == whole)
+            {
+                ends.push((whole, Evidence::Import, EdgeKind::Imports));
+            }
+            ends.extend(
+                found
+                    .into_iter()
+                    .map(|(end, evidence)| (end, evidence, EdgeKind::Imports)),
+            );
+            for end in ends {
+                self.push(import.within, import.at, &[end]);
+            }
+        }
+    }
+
+    /// Adds edges for the ends of one mention, sharing confidence among those known equally well.
+    fn push(&mut self, within: Option<DefinitionId>, at: Position, ends: &[(End, Evidence, EdgeKind)]) {
+        let from = self.named(within);
+        let direct = |evidence: Evidence| evidence <= Evidence::Inherited;
+        let count = |wanted: bool| {
+            let mut seen: SmallVec<[End; 8]> = SmallVec::new();
+            for &(end, evidence, kind) in ends {
+                // A class and its constructor are one candidate.
+                let companion =
+                    kind == EdgeKind::Calls && ends.iter().any(|(_, _, kind)| *kind == EdgeKind::Instantiates);
+                if direct(evidence) == wanted && !companion && !seen.contains(&end) {
+                    seen.push(end);
+                }
+            }
+            seen.len()
+        };
+        let (certain, inferred) = (count(true), count(false));
+        for &(end, evidence, kind) in ends {
+            let candidates = if direct(evidence) { certain } else { inferred };
+            let (origin, confidence) = evidence.weigh(candidates);
+            let to = match end {
+                End::Definition(place) => {
+                    let Some(place) = self.symbol(place) else {
+                        continue;
+                    };
+                    Target::Symbol(place)
+                }
+                End::File(file) => Target::Symbol(SymbolRef {
+                    file: FileId(file),
+                    definition: None,
+                }),
+                End::External(word) => Target::External(self.evaluation.linker.externals.text(word)),
+            };
+            if matches!(kind, EdgeKind::Calls | EdgeKind::Instantiates)
+                && let End::Definition(place) = end
+                && self.tests(from, place)
+            {
+                self.resolved.edges.push(Edge {
+                    from,
+                    to: to.clone(),
+                    kind: EdgeKind::Tests,
+                    at,
+                    origin,
+                    confidence,
+                });
+            }
+            self.resolved.edges.push(Edge {
+                from,
+                to,
+                kind,
+                at,
+                origin,
+                confidence,
+            });
+        }
+    }
+
+    /// The symbol of a definition; lambdas and extensions are none.
+    fn symbol(&self, place: Place) -> Option<SymbolRef> {
+        let link = self.evaluation.linker.definition(place)?;
+        if matches!(link.kind, Kind::Lambda | Kind::Extension) {
+            return None;
+        }
+        Some(SymbolRef {
+            file: FileId(place.file),
+            definition: Some(DefinitionId(place.id)),
+        })
+    }
+
+    /// The nearest definition around that is a symbol.
+    fn named(&self, within: Option<DefinitionId>) -> Option<DefinitionId> {
+        let mut at = within;
+        while let Some(id) = at {
+            let definition = self.evaluation.facts.definition(id);
+            if !matches!(definition.kind, Kind::Lambda | Kind::Extension) {
+                return Some(id);
+            }
+            at = definition.parent;
+        }
+        None
+    }
+
+    /// Whether a call from `from` to `target` says that a test exercises it.
+    fn tests(&self, from: Option<DefinitionId>, target: Place) -> bool {
+        let mut at = from;
+        let mut test = false;
+        while let Some(id) = at {
+            let definition = self.evaluation.facts.definition(id);
+            test |= definition.flags.contains(Flags::TEST);
+            at = definition.parent;
+        }
+        test && !self.evaluation.linker.links[target.file as usize].has_tests
+    }
+}

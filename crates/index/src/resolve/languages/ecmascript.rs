@@ -1,0 +1,220 @@
+//! JavaScript and TypeScript: modules are files named by relative paths, packages or path aliases; functions can be
+//! classes; `this` is whatever the call says.
+
+use super::{Builtin, Generic, Operation, Policy};
+use crate::resolve::links::ModuleTarget;
+use crate::resolve::modules::{ImportSite, Modules, join};
+
+pub(super) const ECMASCRIPT: Policy = Policy {
+    languages: &["javascript", "typescript", "tsx", "jsx", "vue", "svelte"],
+    prefix: "npm",
+    module,
+    bare_members: false,
+    calls_construct: false,
+    constructors: &["constructor"],
+    hoists: true,
+    overloads: false,
+    builtin_names: BUILTIN_NAMES,
+    builtin_module: "globals",
+    builtins: &[
+        ("setTimeout", Builtin::Invokes),
+        ("setInterval", Builtin::Invokes),
+        ("setImmediate", Builtin::Invokes),
+        ("queueMicrotask", Builtin::Invokes),
+        ("requestAnimationFrame", Builtin::Invokes),
+        ("Promise", Builtin::Invokes),
+    ],
+    methods: &[
+        ("push", Operation::Append(0)),
+        ("unshift", Operation::Append(0)),
+        ("add", Operation::Append(0)),
+        ("concat", Operation::Same),
+        ("slice", Operation::Same),
+        ("reverse", Operation::Same),
+        ("values", Operation::Same),
+        ("entries", Operation::Pairs),
+        ("set", Operation::Put),
+        ("get", Operation::Get),
+        ("at", Operation::Element),
+        ("pop", Operation::Element),
+        ("shift", Operation::Element),
+        ("forEach", Operation::ForEach),
+        ("map", Operation::Map),
+        ("flatMap", Operation::Map),
+        ("filter", Operation::Filter),
+        ("sort", Operation::Filter),
+        ("some", Operation::ForEach),
+        ("every", Operation::ForEach),
+        ("find", Operation::Find),
+        ("findLast", Operation::Find),
+        ("findIndex", Operation::ForEach),
+        ("reduce", Operation::Fold),
+        ("reduceRight", Operation::Fold),
+        ("then", Operation::Then),
+        ("catch", Operation::Then),
+        ("finally", Operation::Then),
+        ("call", Operation::Call),
+        ("apply", Operation::Apply),
+        ("bind", Operation::Bind),
+    ],
+    generics: &[
+        ("Promise", Generic::Holds),
+        ("Readonly", Generic::First),
+        ("Partial", Generic::First),
+        ("Required", Generic::First),
+        ("NonNullable", Generic::First),
+        ("Awaited", Generic::First),
+        ("InstanceType", Generic::First),
+    ],
+    iterate_members: ("", "next"),
+    class_member: "constructor",
+    transparent_elements: true,
+    ..Policy::PLAIN
+};
+
+/// What a module's name can lack, in the order that bundlers and TypeScript try.
+const SUFFIXES: &[&str] = &[
+    "",
+    ".ts",
+    ".tsx",
+    ".d.ts",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".mts",
+    ".cts",
+    ".vue",
+    ".svelte",
+    "/index.ts",
+    "/index.tsx",
+    "/index.d.ts",
+    "/index.js",
+    "/index.jsx",
+    "/index.mjs",
+    "/index.cjs",
+];
+
+fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
+    let name = site.module.split(['?', '#']).next().unwrap_or(site.module);
+    if name.starts_with('.') {
+        let directory = site.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let found = join(directory, name).and_then(|path| file_at(modules, &path));
+        return found.map_or(ModuleTarget::Nothing, ModuleTarget::File);
+    }
+    ModuleTarget::External(modules.external(site, name.strip_prefix("node:").unwrap_or(name)))
+}
+
+/// The file that `path`, perhaps without extension, stands for.
+fn file_at(modules: &Modules<'_>, path: &str) -> Option<u32> {
+    for suffix in SUFFIXES {
+        let found = modules.file(&format!("{path}{suffix}"));
+        if found.is_some() {
+            return found;
+        }
+    }
+    // TypeScript sources import the name of the file that they will become.
+    for (compiled, source) in [
+        (".js", ".ts"),
+        (".js", ".tsx"),
+        (".jsx", ".tsx"),
+        (".mjs", ".mts"),
+        (".cjs", ".cts"),
+    ] {
+        if let Some(stem) = path.strip_suffix(compiled) {
+            let found = modules.file(&format!("{stem}{source}"));
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    None
+}
+
+const BUILTIN_NAMES: &[&str] = &[
+    "Array",
+    "ArrayBuffer",
+    "Boolean",
+    "Buffer",
+    "Date",
+    "Error",
+    "EvalError",
+    "Function",
+    "Infinity",
+    "Intl",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Promise",
+    "Proxy",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+    "WeakMap",
+    "WeakSet",
+    "WeakRef",
+    "URL",
+    "URLSearchParams",
+    "alert",
+    "atob",
+    "btoa",
+    "clearInterval",
+    "clearTimeout",
+    "confirm",
+    "console",
+    "decodeURI",
+    "decodeURIComponent",
+    "document",
+    "encodeURI",
+    "encodeURIComponent",
+    "escape",
+    "eval",
+    "fetch",
+    "global",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "localStorage",
+    "location",
+    "navigator",
+    "parseFloat",
+    "parseInt",
+    "process",
+    "prompt",
+    "queueMicrotask",
+    "require",
+    "requestAnimationFrame",
+    "sessionStorage",
+    "setImmediate",
+    "setInterval",
+    "setTimeout",
+    "structuredClone",
+    "undefined",
+    "unescape",
+    "window",
+    "XMLHttpRequest",
+    "AbortController",
+    "Event",
+    "EventTarget",
+    "FormData",
+    "Headers",
+    "Request",
+    "Response",
+    "TextDecoder",
+    "TextEncoder",
+    "Uint8Array",
+    "BigInt",
+    "DataView",
+    "Float32Array",
+    "Float64Array",
+];

@@ -1,0 +1,290 @@
+//! What differs between languages, as one table each. See [`Policy`] for every column and [`super`] for the recipe.
+
+mod ecmascript;
+mod python;
+
+use super::links::ModuleTarget;
+use super::modules::{ImportSite, Modules, Registry, Site};
+use super::words::{Externals, Word, WordMap};
+
+/// All policies. A language without one resolves inside its files and by explicit imports only.
+pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT];
+
+/// How one language (or several that import each other) resolves names and members.
+#[derive(Clone, Copy)]
+pub struct Policy {
+    /// Keys of the languages in `syntax::languages`.
+    pub languages: &'static [&'static str],
+    /// What the names of external symbols start with: `py` gives `py:os.path::join`.
+    pub prefix: &'static str,
+    /// Tells where a file stands among modules and packages. Runs once per file, in order of path.
+    pub register: fn(&mut Registry<'_>, &Site<'_>),
+    /// Finds the module that an import names.
+    pub module: fn(&Modules<'_>, &ImportSite<'_>) -> ModuleTarget,
+    /// Members of the type around a function are visible without a receiver.
+    pub bare_members: bool,
+    /// Calling a class makes an instance.
+    pub calls_construct: bool,
+    /// Members that run when an instance is made, the first found first. Definitions of kind `Constructor` count always.
+    pub constructors: &'static [&'static str],
+    /// In which order bases are searched.
+    pub order: BaseOrder,
+    /// Function definitions count from the start of their scope, not from where they stand.
+    pub hoists: bool,
+    /// One name can have several definitions told apart by their number of parameters.
+    pub overloads: bool,
+    /// What a call of a member may run besides the member found.
+    pub dispatch: Dispatch,
+    /// A type implements every interface whose methods it has.
+    pub structural: bool,
+    /// Names that the language itself defines everywhere.
+    pub builtin_names: &'static [&'static str],
+    /// The external module they live in.
+    pub builtin_module: &'static str,
+    /// External functions whose calls move values: `map`, `functools::partial`.
+    pub builtins: &'static [(&'static str, Builtin)],
+    /// Methods of the language's own containers, promises and functions.
+    pub methods: &'static [(&'static str, Operation)],
+    /// Generic types of outside that wrap others, by their last name: `Optional`, `Promise`.
+    pub generics: &'static [(&'static str, Generic)],
+    /// Member that a call of an instance runs.
+    pub call_member: &'static str,
+    /// Member that gives what entering a context gives.
+    pub enter_member: &'static str,
+    /// Members that give what iterating gives, by their result's elements (first) or their result (second).
+    pub iterate_members: (&'static str, &'static str),
+    /// Member that indexing runs.
+    pub index_member: &'static str,
+    /// Member that gives the class of an instance.
+    pub class_member: &'static str,
+    /// Iterating over (or unwrapping) a plain instance gives the same instance: for types that are wrapped in arrays,
+    /// pointers and the like without trace.
+    pub transparent_elements: bool,
+}
+
+/// In which order the bases of a class are searched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum BaseOrder {
+    /// Python's C3 linearisation.
+    C3,
+    /// Mixed-in first, then each base and all of its own bases, as written.
+    DepthFirst,
+}
+
+/// What a call of a member may run besides the member found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Dispatch {
+    /// Implementations, when the member found has no body of its own.
+    Abstract,
+    /// Every override below the receiver's type as well.
+    Overrides,
+}
+
+/// What a call of a known external function does with its arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Builtin {
+    /// The bases of the class around it.
+    Super,
+    /// Gives argument `n` back.
+    Same(usize),
+    /// Makes a container with the contents of its argument.
+    Container,
+    /// Gives an element of argument `n`.
+    Element(usize),
+    /// Calls argument `n` with elements of the next one; gives a container of the results.
+    Map(usize),
+    /// Calls argument `n` with elements of the next one; gives that one back.
+    Filter(usize),
+    /// Calls the argument of that name with elements of the first; gives the first back.
+    Keyed(&'static str),
+    /// Calls every function that it is given.
+    Invokes,
+    /// Gives its first argument with the others already bound.
+    Partial,
+    /// Gives the class of its argument.
+    TypeOf,
+    /// Gives the member named by its second argument.
+    GetMember,
+    /// Sets the member named by its second argument to the third.
+    SetMember,
+    /// Gives pairs whose second part is an element of the first argument.
+    Enumerate,
+    /// Gives tuples of elements of its arguments.
+    Zip,
+    /// Gives a container with the named arguments.
+    Mapping,
+    /// Gives the first argument, with the members of the others added.
+    Assign,
+}
+
+/// What a method of a container, promise or function does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Adds argument `n`.
+    Append(usize),
+    /// Adds the elements of its argument.
+    Extend,
+    /// Sets the key (first argument) to the second.
+    Put,
+    /// Gives what the key holds, else the second argument.
+    Get,
+    /// Gives the key's value and sets it to the second argument if there is none.
+    GetOrPut,
+    /// Gives any element.
+    Element,
+    /// Gives the container itself.
+    Same,
+    /// Gives pairs of keys and values.
+    Pairs,
+    /// Calls its argument with each element; gives nothing.
+    ForEach,
+    /// Calls its argument with each element; gives a container of the results.
+    Map,
+    /// Calls its argument with each element; gives the container.
+    Filter,
+    /// Calls its argument with each element; gives an element.
+    Find,
+    /// Calls its first argument with (its second argument or earlier results, an element); gives the result.
+    Fold,
+    /// Calls its arguments with the receiver's payload; gives what they give.
+    Then,
+    /// Calls the receiver, a function, with the arguments after the first.
+    Call,
+    /// Calls the receiver, a function, with the elements of the second argument.
+    Apply,
+    /// Gives the receiver, a function, with its first arguments bound.
+    Bind,
+}
+
+impl Operation {
+    /// Whether it calls functions among its arguments whatever the receiver is.
+    pub fn invokes(self) -> bool {
+        matches!(
+            self,
+            Operation::ForEach
+                | Operation::Map
+                | Operation::Filter
+                | Operation::Find
+                | Operation::Fold
+                | Operation::Then
+        )
+    }
+}
+
+/// What a generic type of outside stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Generic {
+    /// Any of its arguments.
+    Any,
+    /// Its first argument.
+    First,
+    /// The type of its argument.
+    TypeOf,
+    /// Holds its last argument (the default for what is not listed).
+    Holds,
+    /// A function that gives its last argument.
+    Callable,
+    /// A tuple: positions are told apart.
+    Tuple,
+}
+
+impl Policy {
+    /// Resolution without knowledge of the language.
+    pub const PLAIN: Policy = Policy {
+        languages: &[],
+        prefix: "ext",
+        register: |_, _| {},
+        module: |modules, site| ModuleTarget::External(modules.external(site, site.module)),
+        bare_members: true,
+        calls_construct: true,
+        constructors: &[],
+        order: BaseOrder::DepthFirst,
+        hoists: true,
+        overloads: true,
+        dispatch: Dispatch::Abstract,
+        structural: false,
+        builtin_names: &[],
+        builtin_module: "",
+        builtins: &[],
+        methods: &[],
+        generics: &[],
+        call_member: "",
+        enter_member: "",
+        iterate_members: ("", ""),
+        index_member: "",
+        class_member: "",
+        transparent_elements: true,
+    };
+}
+
+/// The position in [`ALL`] of the policy for a language.
+pub fn policy_of(language: &str) -> u8 {
+    let found = ALL.iter().position(|policy| policy.languages.contains(&language));
+    found.unwrap_or(0) as u8
+}
+
+/// A policy with its texts hashed.
+pub struct Compiled {
+    /// The table.
+    pub policy: &'static Policy,
+    /// `builtin_names`, to the word of the external symbol.
+    pub builtin_names: WordMap<Word, Word>,
+    /// `builtins` by the word of the external symbol.
+    pub builtins: WordMap<Word, Builtin>,
+    /// `methods` by name.
+    pub methods: WordMap<Word, Operation>,
+    /// `generics` by name.
+    pub generics: WordMap<Word, Generic>,
+    /// `constructors`.
+    pub constructors: Vec<Word>,
+    /// `call_member`.
+    pub call_member: Word,
+    /// `enter_member`.
+    pub enter_member: Word,
+    /// `iterate_members`.
+    pub iterate_members: (Word, Word),
+    /// `index_member`.
+    pub index_member: Word,
+    /// `class_member`.
+    pub class_member: Word,
+}
+
+impl Compiled {
+    /// Hashes the texts of `policy`.
+    pub fn new(policy: &'static Policy, externals: &Externals) -> Compiled {
+        let in_module = |path: &str| {
+            let (module, name) = path.split_once("::").unwrap_or((policy.builtin_module, path));
+            let module = externals.intern(&format!("{}:{module}", policy.prefix));
+            externals.member(module, Word::of(name), name)
+        };
+        Compiled {
+            policy,
+            builtin_names: policy
+                .builtin_names
+                .iter()
+                .map(|name| (Word::of(name), in_module(name)))
+                .collect(),
+            builtins: policy
+                .builtins
+                .iter()
+                .map(|(name, builtin)| (in_module(name), *builtin))
+                .collect(),
+            methods: policy
+                .methods
+                .iter()
+                .map(|(name, operation)| (Word::of(name), *operation))
+                .collect(),
+            generics: policy
+                .generics
+                .iter()
+                .map(|(name, generic)| (Word::of(name), *generic))
+                .collect(),
+            constructors: policy.constructors.iter().map(|name| Word::of(name)).collect(),
+            call_member: Word::of(policy.call_member),
+            enter_member: Word::of(policy.enter_member),
+            iterate_members: (Word::of(policy.iterate_members.0), Word::of(policy.iterate_members.1)),
+            index_member: Word::of(policy.index_member),
+            class_member: Word::of(policy.class_member),
+        }
+    }
+}

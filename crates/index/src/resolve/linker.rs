@@ -1,0 +1,857 @@
+//! Links files together before any value is followed: imports to modules, names to definitions, members to types, types to
+//! their bases.
+//!
+//! Everything here is a pure function of the files' [`Links`] and paths, computed file by file and then read only.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use smallvec::SmallVec;
+use syntax::facts::{BaseKind, Bound, Expression, ExpressionId, FileFacts, Flags, ImportForm, Kind, Name};
+
+use super::languages::{ALL, BaseOrder, Compiled, policy_of};
+use super::links::{ExportLink, Links, ModuleTarget, NameLink, is_function, is_type, is_variable};
+use super::modules::{ImportSite, Maps, Modules, Registry, Site};
+use super::value::{Place, Value};
+use super::words::{Externals, Word, WordMap};
+use crate::model::FileId;
+use crate::packages::Packages;
+use crate::tree::Tree;
+
+/// Longest chain of re-exports that is followed.
+const MAX_CHAIN: u8 = 12;
+/// Most ancestors that a class is given.
+const MAX_ANCESTORS: usize = 64;
+
+/// What a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// Something fixed.
+    Value(Value),
+    /// A variable of a file: its values are contributed under this name.
+    Variable(u32, Word),
+    /// An export of a file: its values are contributed under this name.
+    Export(u32, Word),
+    /// A member of what a file exports as a whole (`module.exports = …`).
+    ExportMember(u32, Word),
+}
+
+/// Several of them; nearly always one.
+pub type Names = SmallVec<[Found; 2]>;
+
+/// One base of a class.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BaseLink {
+    /// The class, or what is known of it.
+    pub value: Value,
+    /// In which way it is taken.
+    pub kind: BaseKind,
+}
+
+/// A class and its ancestors in the order of lookup.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Ancestry {
+    /// The class itself first.
+    pub classes: Box<[Place]>,
+    /// Some ancestor is not in the tree, so a member that is not found may still exist.
+    pub open: bool,
+}
+
+/// All files linked.
+pub struct Linker {
+    /// By file.
+    pub links: Vec<Arc<Links>>,
+    /// Modules and packages.
+    pub maps: Maps,
+    /// By position in [`ALL`].
+    pub policies: Vec<Compiled>,
+    /// Texts of external names.
+    pub externals: Externals,
+    /// Names of packages that span files.
+    package_names: WordMap<(Word, Word), SmallVec<[Place; 1]>>,
+    /// Members written outside of their owner.
+    outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
+    /// Bases as written, by class.
+    bases: WordMap<u64, Vec<BaseLink>>,
+    ancestries: WordMap<u64, Ancestry>,
+    /// Direct heirs, by class.
+    heirs: WordMap<u64, Vec<Place>>,
+}
+
+fn packed(place: Place) -> u64 {
+    (u64::from(place.file) << 32) | u64::from(place.id)
+}
+
+impl Linker {
+    /// Links all files of `tree`. `known` gives the links of files that did not change.
+    pub fn new(tree: &dyn Tree, packages: &Packages, known: impl Fn(u32) -> Option<Arc<Links>> + Sync) -> Linker {
+        let files = tree.file_count() as u32;
+        let externals = Externals::default();
+        let policies: Vec<Compiled> = ALL.iter().map(|policy| Compiled::new(policy, &externals)).collect();
+        let mut links: Vec<Arc<Links>> = (0..files)
+            .into_par_iter()
+            .map(|file| {
+                known(file).unwrap_or_else(|| {
+                    let language = policy_of(tree.language(FileId(file)));
+                    Arc::new(Links::new(
+                        &tree.facts(FileId(file)),
+                        language,
+                        ALL[language as usize].overloads,
+                    ))
+                })
+            })
+            .collect();
+        let mut maps = Maps::new(links.len());
+        for (file, links) in links.iter().enumerate() {
+            let policy = &ALL[links.language as usize];
+            let mut registry = Registry {
+                prefix: policy.prefix,
+                maps: &mut maps,
+                packages,
+            };
+            let site = Site {
+                file: file as u32,
+                path: tree.path(FileId(file as u32)),
+                package: links.package.as_deref(),
+            };
+            (policy.register)(&mut registry, &site);
+        }
+        let modules = Modules {
+            maps: &maps,
+            externals: &externals,
+            tree,
+            packages,
+        };
+        links.par_iter_mut().enumerate().for_each(|(file, links)| {
+            let facts = tree.facts(FileId(file as u32));
+            resolve_imports(&modules, Arc::make_mut(links), &facts, file as u32);
+        });
+        let mut linker = Linker {
+            links,
+            maps,
+            policies,
+            externals,
+            package_names: WordMap::default(),
+            outside_members: WordMap::default(),
+            bases: WordMap::default(),
+            ancestries: WordMap::default(),
+            heirs: WordMap::default(),
+        };
+        linker.gather_packages();
+        linker.gather_owners(tree);
+        linker.gather_bases(tree);
+        linker
+    }
+
+    /// The policy of a file's language.
+    pub fn policy(&self, file: u32) -> &Compiled {
+        &self.policies[self.links[file as usize].language as usize]
+    }
+
+    /// What is known of a definition.
+    pub fn definition(&self, place: Place) -> Option<&super::links::DefinitionLink> {
+        self.links.get(place.file as usize)?.definitions.get(place.id as usize)
+    }
+
+    /// What importers of `file` get for `name`.
+    pub fn export(&self, file: u32, name: Word) -> Names {
+        let mut found = Names::new();
+        self.find_export(file, name, MAX_CHAIN, &mut found);
+        found
+    }
+
+    /// What the module has under `name`.
+    pub fn module_member(&self, module: ModuleTarget, name: Word, text: &str) -> Names {
+        let mut found = Names::new();
+        self.find_member(module, name, text, MAX_CHAIN, &mut found);
+        found
+    }
+
+    /// What an import binds.
+    pub fn imported(&self, file: u32, import: u32) -> Names {
+        let mut found = Names::new();
+        self.find_import(file, import, true, MAX_CHAIN, &mut found);
+        found
+    }
+
+    /// What an import names: as [`Linker::imported`], except that `import a.b` names `a.b` and binds `a`.
+    pub fn import_target(&self, file: u32, import: u32) -> Names {
+        let mut found = Names::new();
+        self.find_import(file, import, false, MAX_CHAIN, &mut found);
+        found
+    }
+
+    /// What the bare `name` means in `file` when the file itself does not bind it: siblings of its package, wildcard
+    /// imports, included files.
+    pub fn ambient(&self, file: u32, name: Word, text: &str) -> Names {
+        let mut found = Names::new();
+        if let Some(package) = self.maps.package_of(file) {
+            self.find_member(ModuleTarget::Package(package), name, text, MAX_CHAIN, &mut found);
+        }
+        if found.is_empty() {
+            self.find_in_wildcards(file, name, MAX_CHAIN, &mut found);
+        }
+        found
+    }
+
+    /// The definition of a top-level variable.
+    pub fn variable_definition(&self, file: u32, name: Word) -> Option<Place> {
+        let links = &self.links[file as usize];
+        links.named(name).iter().rev().find_map(|&(_, link)| match link {
+            NameLink::Definition(id) => Some(Place { file, id }),
+            _ => None,
+        })
+    }
+
+    /// The members called `name` that `class` itself has.
+    pub fn own_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
+        let mut found = SmallVec::new();
+        if let Some(links) = self.links.get(class.file as usize) {
+            found.extend(
+                links
+                    .members_of(class.id, name)
+                    .iter()
+                    .map(|&(_, _, id)| Place { file: class.file, id }),
+            );
+        }
+        if let Some(outside) = self.outside_members.get(&(packed(class), name)) {
+            found.extend(outside.iter().copied());
+        }
+        found
+    }
+
+    /// A class and its ancestors in the order of lookup.
+    pub fn ancestry(&self, class: Place) -> Option<&Ancestry> {
+        self.ancestries.get(&packed(class))
+    }
+
+    /// What runs when an instance of `class` is made: its own constructors, else those of the nearest ancestor.
+    pub fn constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
+        let alone = [class];
+        let classes = self.ancestry(class).map_or(&alone[..], |ancestry| &ancestry.classes);
+        for &owner in classes {
+            let found = self.own_constructors(owner);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        SmallVec::new()
+    }
+
+    fn own_constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
+        let mut found: SmallVec<[Place; 2]> = SmallVec::new();
+        for &name in &self.policy(class.file).constructors {
+            found.extend(self.own_members(class, name).into_iter().filter(|&member| {
+                self.definition(member)
+                    .is_some_and(|definition| is_function(definition.kind))
+            }));
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        let links = &self.links[class.file as usize];
+        let start = links.members.partition_point(|&(owner, _, _)| owner < class.id);
+        for &(owner, _, id) in &links.members[start..] {
+            if owner != class.id {
+                break;
+            }
+            if links.definitions[id as usize].kind == Kind::Constructor {
+                found.push(Place { file: class.file, id });
+            }
+        }
+        found
+    }
+
+    /// The bases of a class as written.
+    pub fn bases(&self, class: Place) -> &[BaseLink] {
+        self.bases.get(&packed(class)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The classes that name `class` as base.
+    pub fn heirs(&self, class: Place) -> &[Place] {
+        self.heirs.get(&packed(class)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether `class` is `ancestor` or below it.
+    pub fn inherits(&self, class: Place, ancestor: Place) -> bool {
+        class == ancestor
+            || self
+                .ancestry(class)
+                .is_some_and(|ancestry| ancestry.classes.contains(&ancestor))
+    }
+
+    /// A definition as value; variables have none of their own.
+    pub fn as_value(&self, place: Place) -> Option<Value> {
+        let kind = self.definition(place)?.kind;
+        if is_function(kind) {
+            Some(Value::Function(place))
+        } else if is_type(kind) {
+            Some(Value::Class(place))
+        } else {
+            None
+        }
+    }
+
+    fn find_export(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        let links = &self.links[file as usize];
+        match links.export(name) {
+            Some(ExportLink::Definition(id)) => return self.push_definition(Place { file, id }, found),
+            Some(ExportLink::Import(import)) => return self.find_import(file, import, true, depth, found),
+            Some(ExportLink::Value) => return push(found, Found::Export(file, name)),
+            None => {}
+        }
+        for &(_, link) in links.named(name) {
+            match link {
+                NameLink::Definition(id) => self.push_definition(Place { file, id }, found),
+                NameLink::Import(import) => self.find_import(file, import, true, depth, found),
+                NameLink::Variable => push(found, Found::Variable(file, name)),
+            }
+        }
+        if found.is_empty()
+            && let Some(container) = self.maps.container_of(file)
+            && let Some(module) = self.maps.child(container, name)
+        {
+            self.push_module(module, found);
+        }
+        if found.is_empty() {
+            self.find_in_wildcards(file, name, depth, found);
+        }
+    }
+
+    fn find_in_wildcards(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        let links = &self.links[file as usize];
+        // Of two wildcards that both have the name, the later one wins where they run in order.
+        for &import in links.wildcards.iter().rev() {
+            match links.imports[import as usize].target {
+                ModuleTarget::File(other) if other != file => self.find_export(other, name, depth, found),
+                ModuleTarget::Package(package) => {
+                    self.find_member(ModuleTarget::Package(package), name, "", depth, found);
+                }
+                ModuleTarget::Definition(class) => {
+                    for member in self.own_members(class, name) {
+                        self.push_definition(member, found);
+                    }
+                }
+                _ => {}
+            }
+            if !found.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn find_import(&self, file: u32, import: u32, bound: bool, depth: u8, found: &mut Names) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        let import = &self.links[file as usize].imports[import as usize];
+        if let (true, Some(first)) = (bound, import.binds_first) {
+            return self.push_module(first, found);
+        }
+        match (import.form, import.member) {
+            (ImportForm::Default, _) => match import.target {
+                ModuleTarget::File(other) => {
+                    self.find_export(other, Word::of("default"), depth, found);
+                    if found.is_empty() {
+                        push(found, Found::Value(Value::Module(other)));
+                    }
+                }
+                target => self.find_member(target, Word::of("default"), "default", depth, found),
+            },
+            (ImportForm::Wildcard | ImportForm::Effect | ImportForm::Include, _) | (_, None) => {
+                self.push_module(import.target, found);
+            }
+            (_, Some(member)) => self.find_member(import.target, member, &import.member_text, depth, found),
+        }
+    }
+
+    fn find_member(&self, module: ModuleTarget, name: Word, text: &str, depth: u8, found: &mut Names) {
+        match module {
+            ModuleTarget::File(file) => {
+                self.find_export(file, name, depth, found);
+                let links = &self.links[file as usize];
+                if found.is_empty() && !links.exports.is_empty() && links.export(Word::of("=")).is_some() {
+                    push(found, Found::ExportMember(file, name));
+                }
+            }
+            ModuleTarget::Package(package) => {
+                if let Some(places) = self.package_names.get(&(package, name)) {
+                    for &place in places {
+                        self.push_definition(place, found);
+                    }
+                }
+                if found.is_empty()
+                    && let Some(module) = self.maps.child(package, name)
+                {
+                    self.push_module(module, found);
+                }
+            }
+            ModuleTarget::Definition(class) => {
+                for member in self.own_members(class, name) {
+                    self.push_definition(member, found);
+                }
+            }
+            ModuleTarget::External(external) if !text.is_empty() => {
+                push(
+                    found,
+                    Found::Value(Value::External(self.externals.member(external, name, text))),
+                );
+            }
+            ModuleTarget::External(_) | ModuleTarget::Nothing => {}
+        }
+    }
+
+    fn push_definition(&self, place: Place, found: &mut Names) {
+        let Some(definition) = self.definition(place) else {
+            return;
+        };
+        match self.as_value(place) {
+            Some(value) => {
+                push(found, Found::Value(value));
+                if definition.decorated {
+                    push(found, Found::Variable(place.file, decorated_name(place)));
+                }
+            }
+            None if is_variable(definition.kind) => push(found, Found::Variable(place.file, definition.name)),
+            None => {}
+        }
+    }
+
+    fn push_module(&self, module: ModuleTarget, found: &mut Names) {
+        match module {
+            ModuleTarget::File(file) => push(found, Found::Value(Value::Module(file))),
+            ModuleTarget::Package(package) => push(found, Found::Value(Value::Package(package))),
+            ModuleTarget::External(word) => push(found, Found::Value(Value::External(word))),
+            ModuleTarget::Definition(place) => self.push_definition(place, found),
+            ModuleTarget::Nothing => {}
+        }
+    }
+
+    fn gather_packages(&mut self) {
+        for (file, links) in self.links.iter().enumerate() {
+            let Some(package) = self.maps.package_of(file as u32) else {
+                continue;
+            };
+            for &(name, link) in &links.names {
+                if let NameLink::Definition(id) = link {
+                    let place = Place { file: file as u32, id };
+                    self.package_names.entry((package, name)).or_default().push(place);
+                }
+            }
+        }
+    }
+
+    fn gather_owners(&mut self, tree: &dyn Tree) {
+        let owners: Vec<Vec<(u32, Place, bool)>> = (0..self.links.len() as u32)
+            .into_par_iter()
+            .map(|file| self.owners_of(file, tree))
+            .collect();
+        for (file, owners) in owners.into_iter().enumerate() {
+            if owners.is_empty() {
+                continue;
+            }
+            let links = Arc::make_mut(&mut self.links[file]);
+            for (id, owner, outside) in owners {
+                links.definitions[id as usize].owner = Some(owner);
+                if outside {
+                    let member = Place { file: file as u32, id };
+                    let name = links.definitions[id as usize].name;
+                    self.outside_members
+                        .entry((packed(owner), name))
+                        .or_default()
+                        .push(member);
+                }
+            }
+        }
+    }
+
+    /// (definition, owner, whether it is written outside of the owner), for every definition that has an owner.
+    fn owners_of(&self, file: u32, tree: &dyn Tree) -> Vec<(u32, Place, bool)> {
+        let links = &self.links[file as usize];
+        let inside = |id: u32, parent: u32| (id, Place { file, id: parent }, false);
+        let mut owners = Vec::new();
+        let mut facts: Option<Arc<FileFacts>> = None;
+        for (id, definition) in links.definitions.iter().enumerate() {
+            let id = id as u32;
+            let parent = links.definitions.get(definition.parent as usize);
+            if definition.kind == Kind::Lambda || definition.kind == Kind::Extension {
+                continue;
+            }
+            if parent.is_some_and(|parent| is_type(parent.kind))
+                && links
+                    .members_of(definition.parent, definition.name)
+                    .iter()
+                    .any(|&(_, _, member)| member == id)
+            {
+                owners.push(inside(id, definition.parent));
+                continue;
+            }
+            let facts = facts.get_or_insert_with(|| tree.facts(FileId(file)));
+            let own = facts
+                .definitions
+                .get(id as usize)
+                .and_then(|definition| definition.owner);
+            let around = match parent {
+                Some(parent) if parent.kind == Kind::Extension => facts
+                    .definitions
+                    .get(definition.parent as usize)
+                    .and_then(|definition| definition.owner),
+                _ => None,
+            };
+            if let Some(owner) = own.or(around) {
+                for value in self.static_values(file, facts, owner, 8) {
+                    if let Value::Class(place) | Value::Function(place) = value {
+                        owners.push((id, place, true));
+                        break;
+                    }
+                }
+            }
+        }
+        owners
+    }
+
+    fn gather_bases(&mut self, tree: &dyn Tree) {
+        let bases: Vec<Vec<(Place, Vec<BaseLink>)>> = (0..self.links.len() as u32)
+            .into_par_iter()
+            .map(|file| self.bases_of(file, tree))
+            .collect();
+        let mut classes = Vec::new();
+        for (class, bases) in bases.into_iter().flatten() {
+            for base in &bases {
+                if let Value::Class(base) | Value::Function(base) = base.value {
+                    self.heirs.entry(packed(base)).or_default().push(class);
+                }
+            }
+            classes.push(class);
+            self.bases.entry(packed(class)).or_default().extend(bases);
+        }
+        let mut ancestries = WordMap::default();
+        for &class in &classes {
+            self.linearise(class, &mut ancestries, 0);
+        }
+        self.ancestries = ancestries;
+    }
+
+    fn bases_of(&self, file: u32, tree: &dyn Tree) -> Vec<(Place, Vec<BaseLink>)> {
+        let links = &self.links[file as usize];
+        let mut all = Vec::new();
+        if !links
+            .definitions
+            .iter()
+            .any(|definition| is_type(definition.kind) || definition.kind == Kind::Extension)
+        {
+            return all;
+        }
+        let facts = tree.facts(FileId(file));
+        for (id, definition) in facts.definitions.iter().enumerate() {
+            if definition.bases.is_empty() {
+                continue;
+            }
+            let mut bases = Vec::new();
+            for base in &definition.bases {
+                let values = self.static_values(file, &facts, base.type_, 8);
+                let known = values
+                    .iter()
+                    .copied()
+                    .find(|value| matches!(value, Value::Class(_) | Value::Function(_)));
+                bases.push(BaseLink {
+                    value: known.or(values.first().copied()).unwrap_or(Value::Foreign),
+                    kind: base.kind,
+                });
+            }
+            let class = if definition.kind == Kind::Extension {
+                let owner = definition.owner.map(|owner| self.static_values(file, &facts, owner, 8));
+                owner.into_iter().flatten().find_map(|value| match value {
+                    Value::Class(place) => Some(place),
+                    _ => None,
+                })
+            } else {
+                Some(Place { file, id: id as u32 })
+            };
+            if let Some(class) = class {
+                all.push((class, bases));
+            }
+        }
+        all
+    }
+
+    fn linearise(&self, class: Place, done: &mut WordMap<u64, Ancestry>, depth: u8) {
+        if done.contains_key(&packed(class)) || depth > 40 {
+            return;
+        }
+        // A class that inherits from itself through others is entered first, so the recursion ends.
+        done.insert(
+            packed(class),
+            Ancestry {
+                classes: Box::new([class]),
+                open: true,
+            },
+        );
+        let mut open = false;
+        let mut parents = Vec::new();
+        let bases = self.bases(class);
+        for base in bases
+            .iter()
+            .filter(|base| base.kind == BaseKind::Mixes)
+            .chain(bases.iter().filter(|base| base.kind != BaseKind::Mixes))
+        {
+            match base.value {
+                Value::Class(parent) | Value::Function(parent) => {
+                    self.linearise(parent, done, depth + 1);
+                    match done.get(&packed(parent)) {
+                        Some(ancestry) => {
+                            open |= ancestry.open;
+                            parents.push(ancestry.classes.to_vec());
+                        }
+                        None => parents.push(vec![parent]),
+                    }
+                }
+                Value::External(word) => open |= !self.is_closed_external(word),
+                _ => open = true,
+            }
+        }
+        let order = self.policy(class.file).policy.order;
+        let mut classes = vec![class];
+        match order {
+            BaseOrder::C3 => merge(&mut classes, parents),
+            BaseOrder::DepthFirst => {
+                for place in parents.into_iter().flatten() {
+                    if !classes.contains(&place) {
+                        classes.push(place);
+                    }
+                }
+            }
+        }
+        classes.truncate(MAX_ANCESTORS);
+        done.insert(
+            packed(class),
+            Ancestry {
+                classes: classes.into(),
+                open,
+            },
+        );
+    }
+
+    /// External bases that bring no members worth waiting for.
+    fn is_closed_external(&self, word: Word) -> bool {
+        matches!(
+            &*self.externals.text(word),
+            "py:builtins::object" | "py:abc::ABC" | "py:typing::Protocol" | "py:typing::Generic"
+        )
+    }
+
+    /// The values of an expression as far as names, imports and members tell without following values.
+    pub fn static_values(
+        &self,
+        file: u32,
+        facts: &FileFacts,
+        expression: ExpressionId,
+        depth: u8,
+    ) -> SmallVec<[Value; 2]> {
+        let mut values = SmallVec::new();
+        let Some(depth) = depth.checked_sub(1) else {
+            return values;
+        };
+        match *facts.expression(expression) {
+            Expression::Bound { binding, .. } => {
+                let Some(binding) = facts.bindings.get(binding.index()) else {
+                    return values;
+                };
+                let text = facts.text(binding.name);
+                match binding.to {
+                    Bound::Definition(id) => match self.as_value(Place { file, id: id.0 }) {
+                        Some(value) => values.push(value),
+                        None => self.static_found(&[Found::Variable(file, Word::of(text))], depth, &mut values),
+                    },
+                    Bound::Import(import) => self.static_found(&self.imported(file, import.0), depth, &mut values),
+                    _ => self.static_found(&[Found::Variable(file, Word::of(text))], depth, &mut values),
+                }
+            }
+            Expression::Free { name, .. } => {
+                let text = facts.text(name);
+                let word = Word::of(text);
+                self.static_found(&self.ambient(file, word, text), depth, &mut values);
+                if values.is_empty()
+                    && let Some(&builtin) = self.policy(file).builtin_names.get(&word)
+                {
+                    values.push(Value::External(builtin));
+                }
+            }
+            Expression::Member { object, name } => {
+                let text = facts.text(name);
+                for value in self.static_values(file, facts, object, depth) {
+                    self.static_member(value, Word::of(text), text, depth, &mut values);
+                }
+            }
+            Expression::Generic { base, .. } => return self.static_values(file, facts, base, depth),
+            Expression::Wrapped(inner) | Expression::Typed(inner) => {
+                return self.static_values(file, facts, inner, depth);
+            }
+            Expression::Definition(id) => values.extend(self.as_value(Place { file, id: id.0 })),
+            _ => {}
+        }
+        values
+    }
+
+    /// The words of the names that `static_values` would start from, read as a path at the top of `file`.
+    fn static_path(&self, file: u32, path: &[Word], depth: u8, values: &mut SmallVec<[Value; 2]>) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        let Some((&first, rest)) = path.split_first() else {
+            return;
+        };
+        let mut current: SmallVec<[Value; 2]> = SmallVec::new();
+        let mut names = self.export(file, first);
+        if names.is_empty() {
+            names = self.ambient(file, first, "");
+        }
+        self.static_found(&names, depth, &mut current);
+        for &word in rest {
+            let mut next = SmallVec::new();
+            for value in current {
+                self.static_member(value, word, "", depth, &mut next);
+            }
+            current = next;
+        }
+        values.extend(current);
+    }
+
+    fn static_member(&self, value: Value, name: Word, text: &str, depth: u8, values: &mut SmallVec<[Value; 2]>) {
+        match value {
+            Value::Module(file) => {
+                self.static_found(&self.module_member(ModuleTarget::File(file), name, text), depth, values);
+            }
+            Value::Package(package) => {
+                self.static_found(
+                    &self.module_member(ModuleTarget::Package(package), name, text),
+                    depth,
+                    values,
+                );
+            }
+            Value::Class(class) | Value::Function(class) => {
+                for member in self.own_members(class, name) {
+                    values.extend(self.as_value(member));
+                }
+            }
+            Value::External(word) if !text.is_empty() => {
+                values.push(Value::External(self.externals.member(word, name, text)));
+            }
+            _ => {}
+        }
+    }
+
+    fn static_found(&self, found: &[Found], depth: u8, values: &mut SmallVec<[Value; 2]>) {
+        for found in found {
+            match *found {
+                Found::Value(value) => values.push(value),
+                Found::Variable(file, name) => {
+                    let aliases = &self.links[file as usize].aliases;
+                    let start = aliases.partition_point(|(known, _)| *known < name);
+                    for (known, path) in &aliases[start..] {
+                        if *known != name {
+                            break;
+                        }
+                        if path.first() != Some(&name) {
+                            self.static_path(file, path, depth, values);
+                        }
+                    }
+                }
+                Found::Export(..) | Found::ExportMember(..) => {}
+            }
+        }
+    }
+}
+
+/// Name under which a file contributes what its decorators make of a definition, besides the definition itself.
+pub fn decorated_name(place: Place) -> Word {
+    Word(u64::from(place.id)).then(Word(4))
+}
+
+fn push(found: &mut Names, name: Found) {
+    if !found.contains(&name) {
+        found.push(name);
+    }
+}
+
+fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &FileFacts, file: u32) {
+    let policy = &ALL[links.language as usize];
+    let path = modules.tree.path(FileId(file)).to_string();
+    let package = links.package.clone();
+    for (import, link) in facts.imports.iter().zip(&mut links.imports) {
+        let text = |name: Option<Name>| name.map_or("", |name| facts.text(name));
+        let module = facts.text(import.module);
+        let mut site = ImportSite {
+            file,
+            path: &path,
+            package: package.as_deref(),
+            module,
+            member: text(import.member),
+            level: import.level,
+            prefix: policy.prefix,
+        };
+        link.target = (policy.module)(modules, &site);
+        link.binds_first = None;
+        if import.form == ImportForm::Module
+            && let Some((first, _)) = module.split_once('.')
+            && text(import.alias) == first
+            && policy.order == BaseOrder::C3
+        {
+            site.module = first;
+            link.binds_first = Some((policy.module)(modules, &site));
+        }
+    }
+    links.text_modules.clear();
+    for expression in &facts.expressions {
+        if let Expression::Module(name) = *expression {
+            let site = ImportSite {
+                file,
+                path: &path,
+                package: package.as_deref(),
+                module: facts.text(name),
+                member: "",
+                level: 0,
+                prefix: policy.prefix,
+            };
+            links
+                .text_modules
+                .push((Word::of(site.module), (policy.module)(modules, &site)));
+        }
+    }
+}
+
+/// C3: repeatedly takes the first head that is in no other list's tail. When the hierarchy is inconsistent, falls back to
+/// the first head, so that every class still gets an order.
+fn merge(classes: &mut Vec<Place>, parents: Vec<Vec<Place>>) {
+    let direct: Vec<Place> = parents.iter().filter_map(|list| list.first().copied()).collect();
+    let mut lists: Vec<std::collections::VecDeque<Place>> = parents.into_iter().map(Into::into).collect();
+    lists.push(direct.into());
+    loop {
+        lists.retain(|list| !list.is_empty());
+        let Some(first) = lists.first().map(|list| list[0]) else {
+            return;
+        };
+        let good = lists
+            .iter()
+            .map(|list| list[0])
+            .find(|head| !lists.iter().any(|list| list.iter().skip(1).any(|other| other == head)));
+        let next = good.unwrap_or(first);
+        if !classes.contains(&next) {
+            classes.push(next);
+        }
+        for list in &mut lists {
+            list.retain(|place| *place != next);
+        }
+    }
+}
+
+/// Whether a definition takes no receiver although it is a member.
+pub fn is_static(flags: Flags) -> bool {
+    flags.contains(Flags::STATIC)
+}

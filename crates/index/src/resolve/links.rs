@@ -1,0 +1,426 @@
+//! What other files need to know of one file: its names, members, parameters, imports and exports, without its bodies.
+//!
+//! Links are kept for every file at once, so they hold words and numbers only; facts are decoded when a file's turn comes.
+
+use syntax::facts::{
+    Bound, Definition, DefinitionId, Expression, ExpressionId, FileFacts, Flags, Flow, ImportForm, Kind, Name, Passing,
+    ScopeId, ScopeKind,
+};
+
+use super::value::Place;
+use super::words::{Key, Word};
+
+/// No definition.
+pub const NONE: u32 = u32::MAX;
+
+/// The links of one file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Links {
+    /// Position of the language's policy in [`super::languages::ALL`].
+    pub language: u8,
+    /// The namespace that the file's top-level names belong to by its own declaration, as written.
+    pub package: Option<Box<str>>,
+    /// Names bound at the top of the file, sorted by word, then in source order.
+    pub names: Vec<(Word, NameLink)>,
+    /// Explicit exports, sorted by word.
+    pub exports: Vec<(Word, ExportLink)>,
+    /// One per definition.
+    pub definitions: Vec<DefinitionLink>,
+    /// Members written inside their owner: (owner, name, member), sorted.
+    pub members: Vec<(u32, Word, u32)>,
+    /// Payload of [`DefinitionLink::parameters`].
+    pub parameters: Vec<ParameterLink>,
+    /// One per import.
+    pub imports: Vec<ImportLink>,
+    /// Imports that bring every public name of their module, and re-exported includes.
+    pub wildcards: Vec<u32>,
+    /// Top-level variables that are another name of something: name, then the path `a.b.c` as words.
+    pub aliases: Vec<(Word, Box<[Word]>)>,
+    /// Some definition is a test.
+    pub has_tests: bool,
+    /// Modules named by text in expressions.
+    pub text_modules: Vec<(Word, ModuleTarget)>,
+    /// Names listed in an explicit list of public names, when there is one (`__all__`).
+    pub listed: Option<Vec<Word>>,
+}
+
+/// What a top-level name is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum NameLink {
+    /// A definition.
+    Definition(u32),
+    /// An import.
+    Import(u32),
+    /// A variable whose values are contributed by the file.
+    Variable,
+}
+
+/// What an exported name is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExportLink {
+    /// A definition.
+    Definition(u32),
+    /// Something imported here, or taken from another module without being bound here.
+    Import(u32),
+    /// A value that the file contributes under [`exported`].
+    Value,
+}
+
+/// Facts of a definition that others need.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DefinitionLink {
+    /// What it is.
+    pub kind: Kind,
+    /// Yes-or-no facts.
+    pub flags: Flags,
+    /// Its name.
+    pub name: Word,
+    /// The definition around it, or [`NONE`].
+    pub parent: u32,
+    /// The type it belongs to; filled by the linker.
+    pub owner: Option<Place>,
+    /// Run of [`Links::parameters`].
+    pub parameters: (u32, u32),
+    /// It has decorators, so its name may stand for something else.
+    pub decorated: bool,
+}
+
+/// Facts of a parameter that callers need.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ParameterLink {
+    /// Its name.
+    pub name: Word,
+    /// How arguments reach it.
+    pub passing: Passing,
+}
+
+/// An import, with its target once the linker found it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ImportLink {
+    /// The member taken, if one is.
+    pub member: Option<Word>,
+    /// The same as text, for the names of external symbols.
+    pub member_text: Box<str>,
+    /// How it is taken.
+    pub form: ImportForm,
+    /// Importers of this file see it too.
+    pub reexported: bool,
+    /// Where the module is.
+    pub target: ModuleTarget,
+    /// Where the first component of a dotted module is, when that is what the import binds.
+    pub binds_first: Option<ModuleTarget>,
+}
+
+/// What a module's name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum ModuleTarget {
+    /// A file of the tree.
+    File(u32),
+    /// A package of several files, or a directory without a file of its own.
+    Package(Word),
+    /// A definition: the class of a static import, an inline module.
+    Definition(Place),
+    /// Something outside of the tree.
+    External(Word),
+    /// Nothing that can be named.
+    #[default]
+    Nothing,
+}
+
+/// What happens to a name after it is bound.
+#[derive(Clone, Default)]
+struct Later {
+    /// Definitions of the same name.
+    definitions: Vec<u32>,
+    /// One of them certainly replaces what was bound first.
+    replaced: bool,
+    /// Some other value is assigned.
+    assigned: bool,
+}
+
+/// The key under which a file contributes the value of an export.
+pub fn exported(file: u32, name: Word) -> Key {
+    Key::variable(file, name.then(Word(3)))
+}
+
+/// Whether members can be looked up in definitions of this kind.
+pub fn is_type(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Class | Kind::Struct | Kind::Union | Kind::Interface | Kind::Trait | Kind::Enum | Kind::Module
+    )
+}
+
+/// Whether definitions of this kind can be called.
+pub fn is_function(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Function | Kind::Method | Kind::Constructor | Kind::Lambda | Kind::Macro
+    )
+}
+
+/// Whether the definition has code that runs: a function, or a property with accessors.
+pub fn runs(definition: &Definition) -> bool {
+    is_function(definition.kind) || (definition.kind == Kind::Property && definition.body.is_some())
+}
+
+/// Whether definitions of this kind hold a value.
+pub fn is_variable(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Field | Kind::Property | Kind::Variable | Kind::Constant | Kind::EnumMember | Kind::TypeAlias
+    )
+}
+
+impl Links {
+    /// The links of `facts`; imports have no target yet. `overloads`: a repeated definition does not replace the first.
+    pub fn new(facts: &FileFacts, language: u8, overloads: bool) -> Links {
+        let words: Vec<Word> = (0..facts.strings.len())
+            .map(|name| Word::of(facts.text(Name(name as u32))))
+            .collect();
+        let mut links = Links {
+            language,
+            has_tests: facts
+                .definitions
+                .iter()
+                .any(|definition| definition.flags.contains(Flags::TEST)),
+            package: facts.package.map(|name| facts.text(name).into()),
+            ..Links::default()
+        };
+        links.add_definitions(facts, &words);
+        links.add_names(facts, &words, overloads);
+        links.add_imports(facts, &words);
+        links.add_exports(facts, &words);
+        links
+    }
+
+    /// The entries of `names` for `word`, in source order.
+    pub fn named(&self, word: Word) -> &[(Word, NameLink)] {
+        let start = self.names.partition_point(|&(name, _)| name < word);
+        let end = start + self.names[start..].partition_point(|&(name, _)| name == word);
+        &self.names[start..end]
+    }
+
+    /// The members called `word` that are written inside `owner`.
+    pub fn members_of(&self, owner: u32, word: Word) -> &[(u32, Word, u32)] {
+        let start = self
+            .members
+            .partition_point(|&(known, name, _)| (known, name) < (owner, word));
+        let end = start + self.members[start..].partition_point(|&(known, name, _)| (known, name) == (owner, word));
+        &self.members[start..end]
+    }
+
+    /// The explicit export called `word`.
+    pub fn export(&self, word: Word) -> Option<ExportLink> {
+        let found = self.exports.binary_search_by_key(&word, |&(name, _)| name).ok()?;
+        Some(self.exports[found].1)
+    }
+
+    /// The parameters of a definition.
+    pub fn parameters_of(&self, definition: u32) -> &[ParameterLink] {
+        match self.definitions.get(definition as usize) {
+            Some(definition) => &self.parameters[definition.parameters.0 as usize..definition.parameters.1 as usize],
+            None => &[],
+        }
+    }
+
+    fn add_definitions(&mut self, facts: &FileFacts, words: &[Word]) {
+        for (id, definition) in facts.definitions.iter().enumerate() {
+            let start = self.parameters.len() as u32;
+            self.parameters
+                .extend(definition.parameters.iter().map(|parameter| ParameterLink {
+                    name: words[parameter.name.index()],
+                    passing: parameter.passing,
+                }));
+            self.definitions.push(DefinitionLink {
+                kind: definition.kind,
+                flags: definition.flags,
+                name: words[definition.name.index()],
+                parent: definition.parent.map_or(NONE, |parent| parent.0),
+                owner: None,
+                parameters: (start, self.parameters.len() as u32),
+                decorated: !definition.decorators.is_empty(),
+            });
+            if let Some(parent) = definition.parent
+                && definition.owner.is_none()
+                && is_type(facts.definition(parent).kind)
+                && definition.kind != Kind::Lambda
+                && definition.kind != Kind::Extension
+            {
+                self.members.push((parent.0, words[definition.name.index()], id as u32));
+            }
+        }
+        self.members.sort_unstable();
+    }
+
+    fn add_names(&mut self, facts: &FileFacts, words: &[Word], overloads: bool) {
+        let mut later = vec![Later::default(); facts.bindings.len()];
+        for flow in &facts.flows {
+            if let Flow::Assign {
+                target,
+                value,
+                conditional,
+                ..
+            } = *flow
+                && let Expression::Bound { binding, .. } = *facts.expression(target)
+                && let Some(later) = later.get_mut(binding.index())
+            {
+                match *facts.expression(value) {
+                    Expression::Definition(id) if !is_variable(facts.definition(id).kind) => {
+                        if !conditional && !overloads {
+                            later.definitions.clear();
+                            later.replaced = true;
+                        }
+                        later.definitions.push(id.0);
+                    }
+                    _ => later.assigned = true,
+                }
+            }
+        }
+        for (binding, later) in facts.bindings.iter().zip(later) {
+            if !at_top(facts, binding.scope) {
+                continue;
+            }
+            let word = words[binding.name.index()];
+            match binding.to {
+                Bound::Definition(id) if !later.replaced => self.names.push((word, NameLink::Definition(id.0))),
+                Bound::Import(id) if !later.replaced => self.names.push((word, NameLink::Import(id.0))),
+                Bound::Definition(_) | Bound::Import(_) => {}
+                _ => self.names.push((word, NameLink::Variable)),
+            }
+            self.names
+                .extend(later.definitions.iter().map(|&id| (word, NameLink::Definition(id))));
+            if later.assigned && !matches!(binding.to, Bound::Definition(id) if is_variable(facts.definition(id).kind))
+            {
+                self.names.push((word, NameLink::Variable));
+            }
+        }
+        self.names.sort_by_key(|&(word, _)| word);
+        self.names.dedup();
+        self.add_aliases(facts, words);
+    }
+
+    fn add_aliases(&mut self, facts: &FileFacts, words: &[Word]) {
+        for flow in &facts.flows {
+            if let Flow::Assign { target, value, .. } = *flow
+                && let Expression::Bound { binding, .. } = *facts.expression(target)
+                && let Some(binding) = facts.bindings.get(binding.index())
+                && at_top(facts, binding.scope)
+                && let Some(path) = path_of(facts, words, value)
+            {
+                self.aliases.push((words[binding.name.index()], path));
+            }
+        }
+        self.aliases.sort();
+    }
+
+    fn add_imports(&mut self, facts: &FileFacts, words: &[Word]) {
+        for (id, import) in facts.imports.iter().enumerate() {
+            self.imports.push(ImportLink {
+                member: import.member.map(|name| words[name.index()]),
+                member_text: import.member.map_or("", |name| facts.text(name)).into(),
+                form: import.form,
+                reexported: import.reexported,
+                target: ModuleTarget::Nothing,
+                binds_first: None,
+            });
+            if matches!(import.form, ImportForm::Wildcard | ImportForm::Include) {
+                self.wildcards.push(id as u32);
+            }
+        }
+    }
+
+    fn add_exports(&mut self, facts: &FileFacts, words: &[Word]) {
+        for export in &facts.exports {
+            let word = words[export.name.index()];
+            let link = match (export.from, export.value) {
+                (Some(import), _) => {
+                    if facts.text(export.name) == "*" {
+                        if !self.wildcards.contains(&import.0) {
+                            self.wildcards.push(import.0);
+                        }
+                        continue;
+                    }
+                    ExportLink::Import(import.0)
+                }
+                // A listed name that is not bound here comes through a wildcard import.
+                (None, Some(value)) if matches!(facts.expression(value), Expression::Free { .. }) => continue,
+                (None, Some(value)) => exported_value(facts, value),
+                (None, None) => {
+                    self.listed.get_or_insert_default().push(word);
+                    continue;
+                }
+            };
+            self.exports.push((word, link));
+        }
+        // Of two exports of one name the later wins, as assignments to `exports.name` do.
+        self.exports.reverse();
+        self.exports.sort_by_key(|&(word, _)| word);
+        self.exports.dedup_by_key(|&mut (word, _)| word);
+    }
+}
+
+/// Whether names of this scope are names of the file: the file's own scope, and modules or namespaces that the whole file
+/// declares are not told apart here.
+fn at_top(facts: &FileFacts, scope: ScopeId) -> bool {
+    let Some(known) = facts.scopes.get(scope.index()) else {
+        return false;
+    };
+    match known.kind {
+        ScopeKind::File => true,
+        // Blocks at the top (`if`, `try`) in languages with block scopes keep their names to themselves.
+        _ => false,
+    }
+}
+
+fn exported_value(facts: &FileFacts, value: ExpressionId) -> ExportLink {
+    match *facts.expression(value) {
+        Expression::Definition(id) => direct(facts, id),
+        Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()).map(|binding| binding.to) {
+            Some(Bound::Definition(id)) => direct(facts, id),
+            Some(Bound::Import(id)) => ExportLink::Import(id.0),
+            _ => ExportLink::Value,
+        },
+        _ => ExportLink::Value,
+    }
+}
+
+fn direct(facts: &FileFacts, id: DefinitionId) -> ExportLink {
+    if is_variable(facts.definition(id).kind) {
+        ExportLink::Value
+    } else {
+        ExportLink::Definition(id.0)
+    }
+}
+
+/// `a.b.c` as words, when the expression is nothing but that and starts at a top-level name.
+pub fn path_of(facts: &FileFacts, words: &[Word], expression: ExpressionId) -> Option<Box<[Word]>> {
+    let mut path = Vec::new();
+    let mut at = expression;
+    for _ in 0..16 {
+        match *facts.expression(at) {
+            Expression::Member { object, name } => {
+                path.push(words[name.index()]);
+                at = object;
+            }
+            Expression::Generic { base, .. } => at = base,
+            Expression::Wrapped(inner) => at = inner,
+            Expression::Bound { binding, .. } => {
+                let binding = facts.bindings.get(binding.index())?;
+                if !at_top(facts, binding.scope) {
+                    return None;
+                }
+                path.push(words[binding.name.index()]);
+                path.reverse();
+                return Some(path.into());
+            }
+            Expression::Free { name, .. } => {
+                path.push(words[name.index()]);
+                path.reverse();
+                return Some(path.into());
+            }
+            _ => return None,
+        }
+    }
+    None
+}

@@ -1,0 +1,368 @@
+//! Looking into values: members, elements, positions, payloads.
+
+use smallvec::SmallVec;
+use syntax::facts::{Flags, Kind};
+
+use super::calls::Arguments;
+use super::evaluate::{Evaluation, PAYLOAD, add_held, position_word};
+use super::links::{ModuleTarget, exported, is_function, is_type};
+use super::value::{Fact, Place, Set, Value};
+use super::words::{ALL, Key, UNKEYED, Word};
+use crate::model::Evidence;
+
+/// A member found in a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// The definition.
+    pub member: Place,
+    /// It was found in an ancestor.
+    pub inherited: bool,
+}
+
+impl Evaluation<'_> {
+    /// The member `name` of the values. Parameters are looked through only when what is known otherwise has no such member.
+    pub fn member(&mut self, facts: &[Fact], name: Word, text: &str) -> Set {
+        let mut set = Set::default();
+        let mut parameters: SmallVec<[Fact; 2]> = SmallVec::new();
+        for &fact in facts {
+            match fact.value {
+                Value::Parameter(..) => parameters.push(fact),
+                _ => self.member_of(fact, name, text, 3, &mut set),
+            }
+        }
+        if !parameters.is_empty() && set.facts().iter().all(|fact| fact.value == Value::Foreign) {
+            for &fact in self.expand(&parameters).facts() {
+                self.member_of(fact, name, text, 3, &mut set);
+            }
+        }
+        set
+    }
+
+    fn member_of(&mut self, fact: Fact, name: Word, text: &str, depth: u8, set: &mut Set) {
+        match fact.value {
+            Value::Module(file) => {
+                let found = self.linker.module_member(ModuleTarget::File(file), name, text);
+                self.add_found(&found, fact.evidence.max(Evidence::Import), set);
+                if found.is_empty() && depth > 0 && self.linker.links[file as usize].export(Word::of("=")).is_some() {
+                    for &fact in self.read(exported(file, Word::of("="))).facts() {
+                        self.member_of(fact, name, text, depth - 1, set);
+                    }
+                }
+            }
+            Value::Package(package) => {
+                let found = self.linker.module_member(ModuleTarget::Package(package), name, text);
+                self.add_found(&found, fact.evidence.max(Evidence::Import), set);
+            }
+            Value::External(word) => {
+                let member = self.linker.externals.member(word, name, text);
+                set.insert(Fact::new(Value::External(member), fact.evidence));
+            }
+            Value::Foreign | Value::Many => set.insert(fact),
+            Value::Class(class) => self.class_member(class, fact.evidence, name, text, set),
+            Value::Function(function) => {
+                self.class_member(function, fact.evidence, name, text, set);
+            }
+            Value::Instance(class) => self.instance_member(class, class, false, fact.evidence, name, set),
+            Value::Super(class) => self.instance_member(class, class, true, fact.evidence, name, set),
+            Value::Object(object) => {
+                for held in self.read(Key::content(object, name)).facts() {
+                    let value = match held.value {
+                        Value::Function(function) => Value::MethodOf(function, object),
+                        value => value,
+                    };
+                    let evidence = held.evidence.max(fact.evidence).max(Evidence::FollowedValue);
+                    set.insert(Fact::new(value, evidence));
+                }
+            }
+            Value::Method(..)
+            | Value::MethodOf(..)
+            | Value::ClassMethod(..)
+            | Value::TypeOf(_)
+            | Value::Pairs(_)
+            | Value::Parameter(..) => {}
+        }
+    }
+
+    /// The first definitions called `name` in the type or its ancestors.
+    pub fn find_members(&self, class: Place, after_itself: bool, name: Word) -> SmallVec<[Found; 2]> {
+        let alone = [class];
+        let classes = self
+            .linker
+            .ancestry(class)
+            .map_or(&alone[..], |ancestry| &ancestry.classes);
+        for &owner in &classes[usize::from(after_itself).min(classes.len())..] {
+            let members = self.chosen(self.linker.own_members(owner, name));
+            if !members.is_empty() {
+                let inherited = owner != class;
+                return members.into_iter().map(|member| Found { member, inherited }).collect();
+            }
+        }
+        SmallVec::new()
+    }
+
+    /// Of several definitions of one name in one type: all where they are overloads, else the getter or the last.
+    fn chosen(&self, members: SmallVec<[Place; 2]>) -> SmallVec<[Place; 2]> {
+        if members.len() < 2 || self.policy.policy.overloads {
+            return members;
+        }
+        let flags = |place: &Place| {
+            self.linker
+                .definition(*place)
+                .map_or(Flags::default(), |link| link.flags)
+        };
+        let getter = members
+            .iter()
+            .find(|place| flags(place).contains(Flags::GETTER))
+            .copied();
+        getter.or(members.last().copied()).into_iter().collect()
+    }
+
+    fn class_member(&mut self, class: Place, known: Evidence, name: Word, text: &str, set: &mut Set) {
+        if text == "prototype" && self.policy.policy.class_member == "constructor" {
+            return set.insert(Fact::new(Value::Instance(class), known.max(Evidence::DeclaredReceiver)));
+        }
+        let linker = self.linker;
+        let alone = [class];
+        let ancestry = linker.ancestry(class);
+        let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
+        for &owner in classes {
+            let step = if owner == class {
+                Evidence::DeclaredReceiver
+            } else {
+                Evidence::Inherited
+            };
+            let evidence = known.max(step);
+            let mut hit = false;
+            for member in self.chosen(linker.own_members(owner, name)) {
+                let Some(link) = linker.definition(member) else {
+                    continue;
+                };
+                if link.kind == Kind::EnumMember {
+                    set.insert(Fact::new(Value::Instance(owner), evidence));
+                    hit = true;
+                } else if is_type(link.kind) {
+                    set.insert(Fact::new(Value::Class(member), evidence));
+                    hit = true;
+                } else if is_function(link.kind) {
+                    let value = if link.flags.contains(Flags::CLASS_METHOD) {
+                        Value::ClassMethod(member, class)
+                    } else {
+                        Value::Function(member)
+                    };
+                    set.insert(Fact::new(value, evidence));
+                    self.add_decorated(member, set);
+                    hit = true;
+                }
+            }
+            let held = self.read(Key::field(owner, name));
+            add_held(set, held.facts(), evidence);
+            if hit || !held.is_empty() {
+                return;
+            }
+        }
+        if ancestry.is_some_and(|ancestry| ancestry.open) {
+            set.insert(Fact::new(Value::Foreign, known));
+        }
+    }
+
+    fn instance_member(
+        &mut self,
+        class: Place,
+        receiver: Place,
+        after_itself: bool,
+        known: Evidence,
+        name: Word,
+        set: &mut Set,
+    ) {
+        let linker = self.linker;
+        if name == self.policy.class_member {
+            return set.insert(Fact::new(Value::Class(class), known));
+        }
+        let alone = [class];
+        let ancestry = linker.ancestry(class);
+        let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
+        for &owner in &classes[usize::from(after_itself).min(classes.len())..] {
+            let step = if owner == class {
+                Evidence::DeclaredReceiver
+            } else {
+                Evidence::Inherited
+            };
+            let evidence = known.max(step);
+            let mut hit = false;
+            for member in self.chosen(linker.own_members(owner, name)) {
+                let Some(link) = linker.definition(member) else {
+                    continue;
+                };
+                if is_type(link.kind) {
+                    set.insert(Fact::new(Value::Class(member), evidence));
+                    hit = true;
+                } else if link.flags.contains(Flags::GETTER) {
+                    hit = true;
+                    let receiver = Fact::new(Value::Instance(receiver), evidence);
+                    self.returned(member, Some(receiver), &Arguments::default(), set);
+                } else if is_function(link.kind) {
+                    hit = true;
+                    let value = if link.flags.contains(Flags::STATIC) {
+                        Value::Function(member)
+                    } else if link.flags.contains(Flags::CLASS_METHOD) {
+                        Value::ClassMethod(member, receiver)
+                    } else {
+                        Value::Method(member, receiver)
+                    };
+                    set.insert(Fact::new(value, evidence));
+                    self.add_decorated(member, set);
+                }
+            }
+            let held = self.read(Key::field(owner, name));
+            add_held(set, held.facts(), evidence);
+            if hit || !held.is_empty() {
+                return;
+            }
+        }
+        if ancestry.is_some_and(|ancestry| ancestry.open) {
+            set.insert(Fact::new(Value::Foreign, known));
+        }
+    }
+
+    fn add_decorated(&mut self, member: Place, set: &mut Set) {
+        if self.linker.definition(member).is_some_and(|link| link.decorated) {
+            let extra = self.read(Key::variable(member.file, super::linker::decorated_name(member)));
+            set.extend_at_best(extra.facts(), Evidence::FollowedValue);
+        }
+    }
+
+    /// `object[key]`.
+    pub fn index(&mut self, facts: &[Fact], key: Option<Word>) -> Set {
+        let mut set = Set::default();
+        for &fact in facts {
+            match fact.value {
+                Value::Object(object) => match key {
+                    Some(key) => {
+                        self.add_content(object, key, fact.evidence, &mut set);
+                        self.add_content(object, UNKEYED, fact.evidence, &mut set);
+                    }
+                    None => self.add_content(object, ALL, fact.evidence, &mut set),
+                },
+                Value::Pairs(object) => self.add_content(object, ALL, fact.evidence, &mut set),
+                Value::Instance(class) => {
+                    let found = self.call_member(class, self.policy.index_member, fact.evidence, &mut set);
+                    if !found && self.policy.policy.transparent_elements {
+                        set.insert(fact);
+                    }
+                }
+                // A generic class applied to its arguments outside of a type position.
+                Value::Class(_) | Value::Foreign | Value::Many => set.insert(fact),
+                Value::External(_) => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+                _ => {}
+            }
+        }
+        set
+    }
+
+    /// What iterating gives.
+    pub fn element(&mut self, facts: &[Fact]) -> Set {
+        let mut set = Set::default();
+        for &fact in facts {
+            match fact.value {
+                Value::Object(object) => self.add_content(object, ALL, fact.evidence, &mut set),
+                Value::Pairs(_) | Value::Foreign | Value::Many => set.insert(fact),
+                Value::External(_) => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+                Value::Instance(class) => {
+                    let (iterate, next) = self.policy.iterate_members;
+                    let mut iterators = Set::default();
+                    let found = self.call_member(class, iterate, fact.evidence, &mut iterators);
+                    for &iterator in iterators.facts() {
+                        match iterator.value {
+                            Value::Object(object) => self.add_content(object, ALL, iterator.evidence, &mut set),
+                            Value::Instance(class) => {
+                                self.call_member(class, next, iterator.evidence, &mut set);
+                            }
+                            _ => {}
+                        }
+                    }
+                    if !found && self.policy.policy.transparent_elements {
+                        set.insert(fact);
+                    }
+                }
+                _ => {}
+            }
+        }
+        set
+    }
+
+    /// What destructuring position `position` gives.
+    pub fn item(&mut self, facts: &[Fact], position: u32) -> Set {
+        let mut set = Set::default();
+        for &fact in facts {
+            match fact.value {
+                Value::Object(object) => {
+                    self.add_content(object, position_word(position as usize), fact.evidence, &mut set);
+                    self.add_content(object, UNKEYED, fact.evidence, &mut set);
+                }
+                Value::Pairs(object) if position == 1 => self.add_content(object, ALL, fact.evidence, &mut set),
+                Value::Foreign | Value::Many => set.insert(fact),
+                Value::External(_) => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+                Value::Instance(_) if position == 0 && self.policy.policy.transparent_elements => set.insert(fact),
+                _ => {}
+            }
+        }
+        set
+    }
+
+    /// What awaiting or unwrapping gives.
+    pub fn unwrap(&mut self, facts: &[Fact]) -> Set {
+        let mut set = Set::default();
+        for &fact in facts {
+            match fact.value {
+                Value::Object(object) => {
+                    let payload = self.read(Key::content(object, PAYLOAD));
+                    if payload.is_empty() {
+                        set.insert(fact);
+                    } else {
+                        add_held(&mut set, payload.facts(), fact.evidence);
+                    }
+                }
+                Value::External(_) => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+                _ => set.insert(fact),
+            }
+        }
+        set
+    }
+
+    /// What entering a context manager gives.
+    pub fn entered(&mut self, facts: &[Fact]) -> Set {
+        let mut set = Set::default();
+        for &fact in facts {
+            match fact.value {
+                Value::Instance(class) => {
+                    let before = set.clone();
+                    self.call_member(class, self.policy.enter_member, fact.evidence, &mut set);
+                    // One that says nothing nearly always gives itself.
+                    if set == before {
+                        set.insert(fact.at_best(Evidence::InferredReceiver));
+                    }
+                }
+                Value::Object(object) => self.add_content(object, ALL, fact.evidence, &mut set),
+                Value::External(_) => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+                _ => set.insert(fact),
+            }
+        }
+        set
+    }
+
+    /// Adds a part of a container's contents.
+    pub fn add_content(&mut self, object: Place, part: Word, known: Evidence, set: &mut Set) {
+        let held = self.read(Key::content(object, part));
+        add_held(set, held.facts(), known);
+    }
+
+    /// Calls a special member without arguments; whether there is one.
+    fn call_member(&mut self, class: Place, name: Word, known: Evidence, set: &mut Set) -> bool {
+        let found = self.find_members(class, false, name);
+        for found in &found {
+            let receiver = Fact::new(Value::Instance(class), known.max(Evidence::DeclaredReceiver));
+            self.returned(found.member, Some(receiver), &Arguments::default(), set);
+        }
+        !found.is_empty()
+    }
+}

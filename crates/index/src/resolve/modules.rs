@@ -1,0 +1,163 @@
+//! Where files stand among modules and packages, and how import texts find them.
+//!
+//! Every language files its modules in one map: (container, name) → module. A container is a word: a directory, a dotted
+//! package, a crate's module path; which one is the language's own business.
+
+use super::links::ModuleTarget;
+use super::words::{Externals, Word, WordMap};
+use crate::packages::Packages;
+use crate::tree::Tree;
+
+/// A file as [`super::languages::Policy::register`] sees it.
+pub struct Site<'a> {
+    /// Its number.
+    pub file: u32,
+    /// Its path.
+    pub path: &'a str,
+    /// The package that it declares, as written.
+    pub package: Option<&'a str>,
+}
+
+/// An import as [`super::languages::Policy::module`] sees it.
+pub struct ImportSite<'a> {
+    /// The importing file.
+    pub file: u32,
+    /// Its path.
+    pub path: &'a str,
+    /// The package that it declares, as written.
+    pub package: Option<&'a str>,
+    /// The module as written.
+    pub module: &'a str,
+    /// The member taken from it, or empty.
+    pub member: &'a str,
+    /// Leading dots of a relative Python import.
+    pub level: u8,
+    /// Prefix of the importing file's language.
+    pub prefix: &'static str,
+}
+
+/// What has been registered, being filled.
+pub struct Registry<'a> {
+    pub(super) prefix: &'static str,
+    pub(super) maps: &'a mut Maps,
+    /// The manifests of the tree.
+    pub packages: &'a Packages,
+}
+
+/// The registered modules.
+#[derive(Default, PartialEq)]
+pub struct Maps {
+    children: WordMap<(Word, Word), ModuleTarget>,
+    parents: WordMap<Word, u32>,
+    containers: Vec<Option<Word>>,
+    packages: Vec<Option<Word>>,
+}
+
+impl Maps {
+    /// Room for `files` files.
+    pub fn new(files: usize) -> Maps {
+        Maps {
+            containers: vec![None; files],
+            packages: vec![None; files],
+            ..Maps::default()
+        }
+    }
+
+    /// What `container` has under `name`.
+    pub fn child(&self, container: Word, name: Word) -> Option<ModuleTarget> {
+        self.children.get(&(container, name)).copied()
+    }
+
+    /// The container whose modules are members of the file.
+    pub fn container_of(&self, file: u32) -> Option<Word> {
+        self.containers.get(file as usize).copied().flatten()
+    }
+
+    /// The package whose names the file shares.
+    pub fn package_of(&self, file: u32) -> Option<Word> {
+        self.packages.get(file as usize).copied().flatten()
+    }
+}
+
+impl Registry<'_> {
+    /// The word of a directory of the tree, apart for each family of languages.
+    pub fn directory(&self, path: &str) -> Word {
+        Word::of(self.prefix).then(Word::of(path))
+    }
+
+    /// Files `target` under `name` in `container`. A file wins over a package, the first file over a later one.
+    pub fn submodule(&mut self, container: Word, name: Word, target: ModuleTarget) {
+        *self.maps.parents.entry(container).or_default() += 1;
+        let known = self.maps.children.entry((container, name)).or_insert(target);
+        if matches!(known, ModuleTarget::Package(_)) && matches!(target, ModuleTarget::File(_)) {
+            *known = target;
+        }
+    }
+
+    /// Says that what is filed in `container` are members of `file`.
+    pub fn container(&mut self, file: u32, container: Word) {
+        self.maps.containers[file as usize] = Some(container);
+    }
+
+    /// Says that the top-level names of `file` are visible in all files of `package`, and members of it.
+    pub fn package(&mut self, file: u32, package: Word) {
+        self.maps.packages[file as usize] = Some(package);
+    }
+}
+
+/// Everything an import can be looked up in.
+pub struct Modules<'a> {
+    pub(super) maps: &'a Maps,
+    pub(super) externals: &'a Externals,
+    /// The files, by path.
+    pub tree: &'a dyn Tree,
+    /// The manifests of the tree.
+    pub packages: &'a Packages,
+}
+
+impl Modules<'_> {
+    /// The word of a directory, as [`Registry::directory`] gives it.
+    pub fn directory(&self, site: &ImportSite<'_>, path: &str) -> Word {
+        Word::of(site.prefix).then(Word::of(path))
+    }
+
+    /// What `container` has under `name`.
+    pub fn child(&self, container: Word, name: Word) -> Option<ModuleTarget> {
+        self.maps.child(container, name)
+    }
+
+    /// Whether anything is filed in `container`.
+    pub fn has_children(&self, container: Word) -> bool {
+        self.maps.parents.contains_key(&container)
+    }
+
+    /// The container whose modules are members of the file.
+    pub fn container_of(&self, file: u32) -> Option<Word> {
+        self.maps.container_of(file)
+    }
+
+    /// The word of an external module: `prefix:name`.
+    pub fn external(&self, site: &ImportSite<'_>, name: &str) -> Word {
+        self.externals.intern(&format!("{}:{name}", site.prefix))
+    }
+
+    /// The file at `path`, after `.` and `..` are taken out.
+    pub fn file(&self, path: &str) -> Option<u32> {
+        self.tree.find(path).map(|file| file.0)
+    }
+}
+
+/// `directory` joined with the relative `path`; `None` when it leaves the tree.
+pub fn join(directory: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,0 +1,149 @@
+//! What files tell each other: per file the values it contributes to abstract places, per round the table of who
+//! contributes where.
+//!
+//! A round reads only the previous round's table. Values stay in the file's own contributions; the table knows only the
+//! contributors, so an edit touches the entries of one file.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::value::{Fact, Set};
+use super::words::{Key, WordMap};
+
+/// What one file says about places, its own and others'. Sorted by key; no set is empty.
+#[derive(PartialEq, Eq, Default, Debug)]
+pub struct Contributions {
+    keys: Vec<(Key, u32)>,
+    facts: Vec<Fact>,
+}
+
+impl Contributions {
+    /// Packs the sets.
+    pub fn new(sets: WordMap<Key, Set>) -> Contributions {
+        let mut sorted: Vec<(Key, Set)> = sets.into_iter().filter(|(_, set)| !set.is_empty()).collect();
+        sorted.sort_unstable_by_key(|&(key, _)| key);
+        let mut packed = Contributions {
+            keys: Vec::with_capacity(sorted.len()),
+            facts: Vec::with_capacity(sorted.len()),
+        };
+        for (key, set) in sorted {
+            packed.facts.extend_from_slice(set.facts());
+            packed.keys.push((key, packed.facts.len() as u32));
+        }
+        packed
+    }
+
+    /// The facts contributed to `key`.
+    pub fn get(&self, key: Key) -> &[Fact] {
+        match self.keys.binary_search_by_key(&key, |&(key, _)| key) {
+            Ok(found) => self.at(found),
+            Err(_) => &[],
+        }
+    }
+
+    /// All keys.
+    pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        self.keys.iter().map(|&(key, _)| key)
+    }
+
+    /// Calls `changed` for each key whose facts differ between the two.
+    pub fn difference(&self, other: &Contributions, mut changed: impl FnMut(Key)) {
+        let (mut left, mut right) = (0, 0);
+        loop {
+            match (self.keys.get(left), other.keys.get(right)) {
+                (None, None) => return,
+                (Some(&(key, _)), None) => {
+                    changed(key);
+                    left += 1;
+                }
+                (None, Some(&(key, _))) => {
+                    changed(key);
+                    right += 1;
+                }
+                (Some(&(mine, _)), Some(&(theirs, _))) => {
+                    if mine < theirs {
+                        changed(mine);
+                        left += 1;
+                    } else if theirs < mine {
+                        changed(theirs);
+                        right += 1;
+                    } else {
+                        if self.at(left) != other.at(right) {
+                            changed(mine);
+                        }
+                        left += 1;
+                        right += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn at(&self, index: usize) -> &[Fact] {
+        let start = if index == 0 { 0 } else { self.keys[index - 1].1 };
+        &self.facts[start as usize..self.keys[index].1 as usize]
+    }
+}
+
+/// Who contributes to each place, in order of file.
+#[derive(Clone, Default)]
+pub struct Contributors(WordMap<Key, SmallVec<[u32; 2]>>);
+
+impl Contributors {
+    /// The contributors to `key`.
+    pub fn get(&self, key: Key) -> &[u32] {
+        self.0.get(&key).map_or(&[], |files| files.as_slice())
+    }
+
+    /// Replaces what `file` contributed before by what it contributes now.
+    pub fn replace(&mut self, file: u32, before: &Contributions, now: &Contributions) {
+        for key in before.keys() {
+            if now.get(key).is_empty()
+                && let Some(files) = self.0.get_mut(&key)
+            {
+                files.retain(|contributor| *contributor != file);
+                if files.is_empty() {
+                    self.0.remove(&key);
+                }
+            }
+        }
+        for key in now.keys() {
+            let files = self.0.entry(key).or_default();
+            if let Err(place) = files.binary_search(&file) {
+                files.insert(place, file);
+            }
+        }
+    }
+}
+
+/// What all files said in one round.
+#[derive(Clone, Default)]
+pub struct Round {
+    /// By file.
+    pub contributions: Vec<Arc<Contributions>>,
+    /// By key.
+    pub contributors: Contributors,
+}
+
+impl Round {
+    /// The round before the first: nobody has said anything.
+    pub fn silent(files: usize) -> Round {
+        Round {
+            contributions: vec![Arc::default(); files],
+            contributors: Contributors::default(),
+        }
+    }
+
+    /// Adds to `set` what the files other than `reader` say about `key`.
+    pub fn read(&self, key: Key, reader: u32, set: &mut Set) {
+        for &file in self.contributors.get(key) {
+            if file != reader {
+                set.extend(self.contributions[file as usize].get(key));
+                if set.is_many() {
+                    return;
+                }
+            }
+        }
+    }
+}

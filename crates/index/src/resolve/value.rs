@@ -1,0 +1,166 @@
+//! What an expression can be worth: a small bounded set of values, each with the evidence for it.
+//!
+//! Sets are kept sorted and overflow to one [`Value::Many`], so a result never depends on the order of insertion and
+//! never grows without bound.
+
+use smallvec::SmallVec;
+
+use super::words::Word;
+use crate::model::Evidence;
+
+/// A definition (or an object's origin) of a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Place {
+    /// The file's number.
+    pub file: u32,
+    /// The definition, or for objects the expression (see the constants).
+    pub id: u32,
+}
+
+impl Place {
+    /// The object that collects a function's remaining positional arguments.
+    pub const REST: u32 = 0x8000_0000;
+    /// The object that collects a function's remaining named arguments.
+    pub const KEYWORD_REST: u32 = 0xa000_0000;
+    /// The object that a generator function gives back.
+    pub const GENERATOR: u32 = 0xc000_0000;
+    /// The mask of the definition in such an object's id.
+    const OWNER: u32 = 0x1fff_ffff;
+
+    /// The object of kind `base` that belongs to the definition.
+    pub fn object(self, base: u32) -> Place {
+        Place {
+            file: self.file,
+            id: base | (self.id & Place::OWNER),
+        }
+    }
+}
+
+/// Parameter number of a receiver that is not declared as parameter.
+pub const RECEIVER: u32 = 0xffff;
+
+/// One thing an expression can be worth.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Value {
+    /// A function as such.
+    Function(Place),
+    /// A class, interface, enum, namespace as such.
+    Class(Place),
+    /// An instance of a class.
+    Instance(Place),
+    /// A function with the instance of a class (the second) as receiver.
+    Method(Place, Place),
+    /// A function with an object (the second) as receiver.
+    MethodOf(Place, Place),
+    /// A function with a class itself (the second) as receiver.
+    ClassMethod(Place, Place),
+    /// The type of a class, as in `Type[C]`: its instance is the class.
+    TypeOf(Place),
+    /// A file as module.
+    Module(u32),
+    /// A package or directory without a file of its own.
+    Package(Word),
+    /// Something of an external package.
+    External(Word),
+    /// Made by something external: certainly nothing of this tree answers for its members.
+    Foreign,
+    /// A container, object literal or function type, by where it is written.
+    Object(Place),
+    /// Key-value pairs of a container.
+    Pairs(Place),
+    /// The bases of a class, seen from its instance.
+    Super(Place),
+    /// Whatever callers pass for a parameter; replaced by the argument where a call's result is known.
+    Parameter(Place, u32),
+    /// More than can be told apart.
+    Many,
+}
+
+/// A value and why it is believed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Fact {
+    /// What.
+    pub value: Value,
+    /// Why.
+    pub evidence: Evidence,
+}
+
+impl Fact {
+    /// A fact with its evidence.
+    pub fn new(value: Value, evidence: Evidence) -> Fact {
+        Fact { value, evidence }
+    }
+
+    /// The same value, believed for no better reason than `evidence`.
+    pub fn at_best(self, evidence: Evidence) -> Fact {
+        Fact {
+            value: self.value,
+            evidence: self.evidence.max(evidence),
+        }
+    }
+}
+
+/// Largest number of values a set tells apart.
+pub const MAX_SET: usize = 16;
+
+/// A bounded sorted set of facts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Set(SmallVec<[Fact; 2]>);
+
+impl Set {
+    /// The set of one.
+    pub fn of(value: Value, evidence: Evidence) -> Set {
+        let mut set = Set::default();
+        set.insert(Fact::new(value, evidence));
+        set
+    }
+
+    /// The facts in order of value.
+    pub fn facts(&self) -> &[Fact] {
+        &self.0
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether more is possible than the set can say.
+    pub fn is_many(&self) -> bool {
+        matches!(self.0.as_slice(), [Fact { value: Value::Many, .. }])
+    }
+
+    /// Adds a fact; of two for the same value the better evidence stays.
+    pub fn insert(&mut self, fact: Fact) {
+        if self.is_many() {
+            return;
+        }
+        if fact.value == Value::Many {
+            self.0.clear();
+            self.0.push(Fact::new(Value::Many, Evidence::Candidate));
+            return;
+        }
+        match self.0.binary_search_by(|known| known.value.cmp(&fact.value)) {
+            Ok(found) => self.0[found].evidence = self.0[found].evidence.min(fact.evidence),
+            Err(_) if self.0.len() == MAX_SET => {
+                self.0.clear();
+                self.0.push(Fact::new(Value::Many, Evidence::Candidate));
+            }
+            Err(place) => self.0.insert(place, fact),
+        }
+    }
+
+    /// Adds all of `facts`.
+    pub fn extend(&mut self, facts: &[Fact]) {
+        for &fact in facts {
+            self.insert(fact);
+        }
+    }
+
+    /// Adds all of `facts`, believed for no better reason than `evidence`.
+    pub fn extend_at_best(&mut self, facts: &[Fact], evidence: Evidence) {
+        for &fact in facts {
+            self.insert(fact.at_best(evidence));
+        }
+    }
+}
