@@ -230,6 +230,16 @@ impl<'a, 'o> Parser<'a, 'o> {
         Ok(())
     }
 
+    /// The end of a table read row by row: the trailer, then nothing.
+    pub(crate) fn end_of_root_table(&mut self, deferred: Option<usize>) -> Result<()> {
+        self.deferred = deferred.into_iter().collect();
+        self.trailer()?;
+        match self.lines.peek()? {
+            Some(line) => Err(self.surplus(line)),
+            None => Ok(()),
+        }
+    }
+
     /// Counts a level of nesting. Pair with [`Parser::leave`].
     pub(crate) fn enter(&mut self, offset: usize) -> Result<()> {
         self.depth += 1;

@@ -6,12 +6,16 @@ mod decode_table;
 mod document;
 mod encode;
 mod error;
+pub mod graph;
 mod header;
 mod json;
+pub mod keyed_set;
 mod lines;
 mod options;
+mod rows;
 mod scalar;
 mod ser;
+mod stream;
 mod table;
 mod tape;
 
@@ -23,6 +27,8 @@ pub use document::Document;
 pub use error::{Category, Error, Result};
 pub use header::{Profile, profile};
 pub use options::{ConstantColumns, DecodeOptions, EncodeOptions, Limits, MAX_DEPTH, Nesting};
+pub use rows::Rows;
+pub use stream::Stream;
 
 use tape::Builder;
 
@@ -91,4 +97,33 @@ pub fn parse<'a>(text: &'a str, options: &DecodeOptions) -> Result<Document<'a>>
 pub fn to_json(text: &str, options: &DecodeOptions) -> Result<String> {
     let document = parse(text, options)?;
     serde_json::to_string(&document).map_err(|error| Error::new(Category::InvalidValue, error.to_string(), "JSON"))
+}
+
+/// A payload of any kind, told apart by its header.
+pub enum Payload<'a> {
+    /// A value in the generic profile.
+    Value(Document<'a>),
+    Graph(graph::Graph),
+    GraphDelta(graph::GraphDelta),
+    SetDelta(keyed_set::SetDelta),
+    /// The client's copy, known by this hash, is still right.
+    Unchanged {
+        pack_root: String,
+    },
+}
+
+/// Decodes a payload of any kind. Payloads of a session need its [`graph::SessionReader`].
+pub fn decode<'a>(text: &'a str, options: &DecodeOptions) -> Result<Payload<'a>> {
+    let header = header::Header::parse(text)?;
+    if header.is_true("unchanged") {
+        return Ok(Payload::Unchanged {
+            pack_root: header.get("pack_root").unwrap_or_default().to_owned(),
+        });
+    }
+    match (header.profile, header.is_true("delta")) {
+        (Profile::Generic, false) => parse(text, options).map(Payload::Value),
+        (Profile::Generic, true) => keyed_set::decode_delta(text, options).map(Payload::SetDelta),
+        (Profile::Graph, false) => graph::decode(text).map(Payload::Graph),
+        (Profile::Graph, true) => graph::decode_delta(text).map(Payload::GraphDelta),
+    }
 }
