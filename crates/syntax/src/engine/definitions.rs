@@ -130,6 +130,8 @@ impl<'t> Lowering<'t> {
         let owner = children.get(&rule.owner);
         let bindable =
             kind != Kind::Lambda && kind != Kind::Extension && name_node.is_some() && whole == node && owner.is_none();
+        // Methods of object literals are members of something that is not a scope.
+        let bindable = bindable && (rule.kind != Some(Kind::Method) || self.scopes[outer.index()].kind == ScopeKind::Type);
         if bindable && rule.action == Action::Define {
             self.bind_definition(bound_in, id);
         }
@@ -170,7 +172,11 @@ impl<'t> Lowering<'t> {
                 }
             } else {
                 self.pending_doc = None;
-                self.walk_node(body);
+                if self.rule(body).hook {
+                    self.lower(body, Role::Read);
+                } else {
+                    self.walk_node(body);
+                }
             }
         }
         if let Some(value) = children.get(&rule.value) {
@@ -226,7 +232,7 @@ impl<'t> Lowering<'t> {
     }
 
     /// Flags and visibility that tokens among `children` give. Decorators among them join those that wait.
-    fn modifiers(&mut self, children: &Children<'t>) -> (Flags, Option<Visibility>) {
+    pub(crate) fn modifiers(&mut self, children: &Children<'t>) -> (Flags, Option<Visibility>) {
         let mut flags = Flags::default();
         let mut visibility = None;
         self.collect_modifiers(children, &mut flags, &mut visibility);

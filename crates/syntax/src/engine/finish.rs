@@ -4,7 +4,7 @@
 //! Children come before parents in the list of expressions, so one backward pass finds all that is reachable and one
 //! forward pass renumbers it.
 
-use super::lowering::Lowering;
+use super::lowering::{Lowering, is_type};
 use super::rules::Members;
 use crate::facts::{
     BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, List, Name, Reference, Role, ScopeId, ScopeKind, Strings,
@@ -17,10 +17,11 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, mut facts: FileFacts) -> FileFa
     for binding in &lowering.bindings {
         names_bound[binding.name.index()] = true;
     }
+    let called = called_names(&lowering);
     for id in 0..lowering.expressions.len() {
         if let Expression::Free { name, scope } = lowering.expressions[id]
             && names_bound[name.index()]
-            && let Some(binding) = resolve(&lowering, name, scope, lowering.places[id])
+            && let Some(binding) = resolve(&lowering, name, scope, lowering.places[id], called.get(id) == Some(&true))
         {
             lowering.expressions[id] = Expression::Bound { binding, at: lowering.places[id] };
         }
@@ -41,15 +42,27 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, mut facts: FileFacts) -> FileFa
     facts
 }
 
-/// The binding that `name`, used at byte `at` of `scope`, means.
-fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32) -> Option<BindingId> {
+/// Which expressions are called, where that decides what their name means; empty elsewhere.
+fn called_names(lowering: &Lowering<'_>) -> Vec<bool> {
+    if !lowering.rules.functions_apart {
+        return Vec::new();
+    }
+    let mut called = vec![false; lowering.expressions.len()];
+    for reference in lowering.references.iter().filter(|reference| reference.role == Role::Call) {
+        called[reference.expression.index()] = true;
+    }
+    called
+}
+
+/// The binding that `name`, used at byte `at` of `scope`, means; `called` skips variables.
+fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called: bool) -> Option<BindingId> {
     let mut current = Some(scope);
     let mut inside_function = false;
     while let Some(id) = current {
         let here = &lowering.scopes[id.index()];
         let visible = here.kind != ScopeKind::Type
             || match lowering.rules.members {
-                Members::Hidden => false,
+                Members::Hidden | Members::Types => false,
                 Members::Direct => !inside_function,
                 Members::Nested => true,
             };
@@ -58,17 +71,22 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32) -> Opti
         {
             return lowering.by_name.get(&(elsewhere, name)).copied();
         }
-        let type_parameter = |binding: &BindingId| lowering.bindings[binding.index()].to == Bound::TypeParameter;
+        let names_type = |binding: &BindingId| match lowering.bindings[binding.index()].to {
+            Bound::TypeParameter => true,
+            Bound::Definition(id) => lowering.rules.members == Members::Types && is_type(lowering.definitions[id.index()].kind),
+            _ => false,
+        };
         if !visible {
             // Type parameters are seen throughout, members are not.
-            if let Some(binding) = lowering.by_name.get(&(id, name)).copied().filter(type_parameter) {
+            if let Some(binding) = lowering.by_name.get(&(id, name)).copied().filter(names_type) {
                 return Some(binding);
             }
         } else {
             let mut found = lowering.by_name.get(&(id, name)).copied();
             while let Some(binding) = found {
                 let (from, before) = lowering.seen_from[binding.index()];
-                if from <= at {
+                let hidden = called && matches!(lowering.bindings[binding.index()].to, Bound::Local | Bound::Parameter(_));
+                if from <= at && !hidden {
                     return Some(binding);
                 }
                 found = before;

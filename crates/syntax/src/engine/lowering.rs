@@ -71,7 +71,6 @@ pub(crate) struct PendingDoc {
 /// The state of lowering one file. Hooks use its verbs; the vectors become [`FileFacts`](crate::FileFacts) when finished.
 pub(crate) struct Lowering<'t> {
     pub(crate) source: &'t str,
-    pub(crate) language: &'static Language,
     pub(crate) rules: &'static Rules,
     pub(crate) hooks: &'static dyn Hooks,
     cursor: TreeCursor<'t>,
@@ -109,6 +108,8 @@ pub(crate) struct Lowering<'t> {
     pub(crate) call_arguments: u8,
     /// The variable that the mapping about to be lowered goes to: owner of the functions in it.
     pub(crate) variable: Option<DefinitionId>,
+    /// The type that these functions belong to, where it is written apart: `Foo.prototype = { … }`.
+    pub(crate) mapping_owner: Option<ExpressionId>,
     pub(crate) pending_doc: Option<PendingDoc>,
     pub(crate) pending_decorators: Vec<ExpressionId>,
     /// Where the first of them starts: byte and line.
@@ -120,7 +121,6 @@ impl<'t> Lowering<'t> {
         let guess = source.len() / 32 + 16;
         let mut lowering = Lowering {
             source,
-            language,
             rules: language.rules(),
             hooks: language.hooks,
             cursor: tree.walk(),
@@ -148,6 +148,7 @@ impl<'t> Lowering<'t> {
             nesting: 0,
             call_arguments: 0,
             variable: None,
+            mapping_owner: None,
             pending_doc: None,
             pending_decorators: Vec::new(),
             decorators_from: None,
@@ -263,6 +264,14 @@ impl<'t> Lowering<'t> {
         self.push_expression(Expression::Free { name, scope: self.scope }, node.start_byte())
     }
 
+    /// The value of a node that is mentioned elsewhere already: lowers it without counting the mention again.
+    pub(crate) fn name_expression_of(&mut self, node: Node<'t>) -> Option<ExpressionId> {
+        let before = self.references.len();
+        let value = self.lower(node, Role::Read);
+        self.references.truncate(before);
+        (value != UNKNOWN).then_some(value)
+    }
+
     /// `object.name`, or unknown when nothing can come of it.
     pub(crate) fn member_expression(&mut self, object: ExpressionId, name: Name) -> ExpressionId {
         let at = self.places[object.index()] as usize;
@@ -344,6 +353,18 @@ impl<'t> Lowering<'t> {
     /// The binding of `name` in `scope` itself.
     pub(crate) fn binding_in(&self, scope: ScopeId, name: Name) -> Option<BindingId> {
         self.by_name.get(&(scope, name)).copied()
+    }
+
+    /// The binding of `name` in the current scope or around it, as far as it is known yet.
+    pub(crate) fn lookup(&self, name: Name) -> Option<BindingId> {
+        let mut current = Some(self.scope);
+        while let Some(scope) = current {
+            if let Some(binding) = self.binding_in(scope, name) {
+                return Some(binding);
+            }
+            current = self.scopes[scope.index()].parent;
+        }
+        None
     }
 
     /// Binds `name` in `scope`, seen from byte `from` on (0: everywhere).

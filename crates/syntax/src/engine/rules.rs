@@ -1,12 +1,14 @@
 //! A language's table: `rules.toml` compiled into an array indexed by node kind.
 //!
 //! ```toml
-//! members = "direct"        # who sees the members of a type bare: no one (default), its body alone, or "nested" code too
+//! members = "direct"        # who sees the members of a type bare: no one (default), its body alone ("direct"), all code inside
+//!                           # ("nested"); "types": all code inside sees nested types, the rest is left to resolution
 //! visibility = "underscore" # from the name: "underscore", "capital"; or what holds without a modifier: "public", "private", …
 //! shadowing = true          # a second declaration in one scope is a new variable, seen from there on (Rust, Go, C)
 //! constructors = ["__init__"]
 //! constants = true          # ALL_CAPS variables are constants
 //! name_functions = true     # `x = function…` defines a function called x
+//! functions_apart = true    # a called name is a function's: variables of that name do not hide it
 //! [modifiers]               # tokens (or nodes) that set flags or visibility: any name of `Flags` in lowercase, or a visibility
 //! async = "async"
 //! private = "private"
@@ -22,7 +24,7 @@
 //! | `pass` | `value` | as its child (the last named one by default) |
 //! | `name` | | an identifier |
 //! | `member` | `object`, `name` | `object.name` |
-//! | `call` | `callee`, `arguments` | |
+//! | `call` | `callee`, or `object` and `name`; `arguments` | |
 //! | `new` | `type`, `arguments` | |
 //! | `macro` | `callee` | a macro call; its body is walked |
 //! | `arguments` | | the list that holds the arguments |
@@ -79,6 +81,7 @@ pub(crate) struct Rules {
     pub(crate) shadowing: bool,
     pub(crate) constants: bool,
     pub(crate) name_functions: bool,
+    pub(crate) functions_apart: bool,
     pub(crate) constructors: Vec<String>,
     /// What is wrong with the table; a test keeps it empty.
     pub(crate) mistakes: Vec<String>,
@@ -100,6 +103,9 @@ pub(crate) enum Members {
     Hidden,
     /// Its body, not the functions inside.
     Direct,
+    /// Everything inside sees nested types. What else a bare name means depends on bases and overloads, which only resolution
+    /// knows.
+    Types,
     /// Everything inside.
     Nested,
 }
@@ -206,6 +212,8 @@ struct Table {
     constants: bool,
     #[serde(default)]
     name_functions: bool,
+    #[serde(default)]
+    functions_apart: bool,
     #[serde(default)]
     constructors: Vec<String>,
     #[serde(default)]
@@ -319,6 +327,7 @@ impl Rules {
             shadowing: false,
             constants: false,
             name_functions: false,
+            functions_apart: false,
             constructors: Vec::new(),
             mistakes: Vec::new(),
         };
@@ -333,6 +342,7 @@ impl Rules {
         rules.shadowing = table.shadowing;
         rules.constants = table.constants;
         rules.name_functions = table.name_functions;
+        rules.functions_apart = table.functions_apart;
         rules.constructors = table.constructors;
         rules.visibility = match table.visibility.as_deref() {
             None => VisibilityRule::Always(Visibility::Public),

@@ -3,7 +3,7 @@
 use super::lowering::{Child, Children, Lowering, PendingDoc, UNKNOWN, fixed_literal, is_fixed};
 use super::rules::{Action, Rule, Selector};
 use crate::facts::{
-    Bound, Expression, ExpressionId, Flags, Flow, Import, ImportForm, LiteralKind, MAX_TEXT, Name, Reference, Role, ScopeKind,
+    Bound, Expression, ExpressionId, Flags, Flow, Import, ImportForm, List, LiteralKind, MAX_TEXT, Name, Reference, Role, ScopeKind,
 };
 use smallvec::SmallVec;
 use tree_sitter::Node;
@@ -181,6 +181,11 @@ impl<'t> Lowering<'t> {
 
     fn call(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
         let children = self.children(node);
+        let arguments = children.get(&rule.arguments);
+        if let Some(name) = children.get(&rule.name) {
+            let object = children.get(&rule.object);
+            return self.call_named(node, object, name, arguments, &children);
+        }
         let callee = match rule.action {
             Action::New => children.get(&rule.type_).or_else(|| children.get(&rule.object)),
             _ => children.get(&rule.object),
@@ -189,8 +194,37 @@ impl<'t> Lowering<'t> {
             self.walk(&children);
             return UNKNOWN;
         };
-        let arguments = children.get(&rule.arguments);
         self.call_with(node, rule.action, callee, arguments, &children)
+    }
+
+    /// `object.name(…)` where the grammar has no node for `object.name`, or `name(…)`.
+    pub(crate) fn call_named(
+        &mut self,
+        node: Node<'t>,
+        object: Option<Node<'t>>,
+        name: Node<'t>,
+        arguments: Option<Node<'t>>,
+        children: &Children<'t>,
+    ) -> ExpressionId {
+        let target = match object {
+            Some(object) => {
+                let object = self.lower(object, Role::Read);
+                let name = self.name_of(name);
+                self.member_expression(object, name)
+            }
+            None => self.name_expression(name),
+        };
+        let (listed, count) = self.listed_arguments(arguments);
+        self.call_arguments = count;
+        self.reference(target, Role::Call, name);
+        self.call_arguments = 0;
+        for child in children.named() {
+            if Some(child.node) != object && child.node != name && Some(child.node) != arguments {
+                self.lower(child.node, Role::Read);
+            }
+        }
+        let arguments = self.lower_arguments(arguments, listed.as_ref());
+        self.push_expression(Expression::Call { callee: target, arguments }, node.start_byte())
     }
 
     /// A call whose parts are known; `children` of it that are neither part are lowered for their effects.
@@ -202,12 +236,7 @@ impl<'t> Lowering<'t> {
         arguments: Option<Node<'t>>,
         children: &Children<'t>,
     ) -> ExpressionId {
-        let listed = arguments.filter(|arguments| self.rule(*arguments).action == Action::Arguments);
-        let argument_children = listed.map(|arguments| self.children(arguments));
-        let count = match &argument_children {
-            Some(children) => self.count_arguments(children),
-            None => u8::from(arguments.is_some()),
-        };
+        let (listed, count) = self.listed_arguments(arguments);
         let role = match action {
             Action::New => Role::Instantiate,
             Action::Macro => Role::Macro,
@@ -227,16 +256,32 @@ impl<'t> Lowering<'t> {
                 self.lower(child.node, Role::Read);
             }
         }
-        let values = match &argument_children {
-            Some(children) => self.lower_all(children, Role::Read),
-            None => arguments.into_iter().map(|argument| self.lower(argument, Role::Read)).collect(),
-        };
-        let arguments = self.push_list(&values);
+        let arguments = self.lower_arguments(arguments, listed.as_ref());
         let expression = match action {
             Action::New => Expression::New { type_: target, arguments },
             _ => Expression::Call { callee: target, arguments },
         };
         self.push_expression(expression, node.start_byte())
+    }
+
+    /// The children of an argument list, and how many arguments there are.
+    pub(crate) fn listed_arguments(&mut self, arguments: Option<Node<'t>>) -> (Option<Children<'t>>, u8) {
+        let list = arguments.filter(|arguments| self.rule(*arguments).action == Action::Arguments);
+        let listed = list.map(|arguments| self.children(arguments));
+        let count = match &listed {
+            Some(children) => self.count_arguments(children),
+            None => u8::from(arguments.is_some()),
+        };
+        (listed, count)
+    }
+
+    /// The values of the arguments that [`Lowering::listed_arguments`] listed, or of the lone one.
+    pub(crate) fn lower_arguments(&mut self, arguments: Option<Node<'t>>, listed: Option<&Children<'t>>) -> List {
+        let values = match listed {
+            Some(children) => self.lower_all(children, Role::Read),
+            None => arguments.into_iter().map(|argument| self.lower(argument, Role::Read)).collect(),
+        };
+        self.push_list(&values)
     }
 
     fn count_arguments(&self, children: &Children<'t>) -> u8 {
