@@ -5,6 +5,7 @@
 //! rules; both happen on first use.
 
 mod go;
+mod java;
 mod javascript;
 mod python;
 
@@ -197,6 +198,10 @@ languages! {
     "go" {
         depth: Deep, extensions: ["go"], line: "//", block: C_BLOCK,
         grammar: tree_sitter_go::LANGUAGE, rules: "go", hooks: go::Go,
+    }
+    "java" {
+        depth: Deep, extensions: ["java"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_java::LANGUAGE, rules: "java", hooks: java::Java,
     }
     "javascript" {
         depth: Deep, extensions: ["js", "mjs", "cjs", "jsx"], shebangs: ["node", "nodejs", "bun"], line: "//", block: C_BLOCK,

@@ -245,7 +245,12 @@ impl<'t> Lowering<'t> {
         let before = self.references.len();
         self.call_arguments = count;
         let target = self.lower(callee, role);
-        let mentioned = |reference: &Reference| reference.expression == target && reference.role == role;
+        // `new Base<A>()` mentions its base.
+        let callee_itself = match self.expression(target) {
+            Expression::Generic { base, .. } => base,
+            _ => target,
+        };
+        let mentioned = |reference: &Reference| reference.expression == callee_itself && reference.role == role;
         if !is_fixed(target) && !self.references[before..].iter().any(mentioned) {
             self.call_arguments = count;
             self.reference(target, role, callee);
