@@ -1,15 +1,14 @@
 //! Go, as facts. Run with `UPDATE_EXPECT=1` to rewrite the expectations, and read the difference before accepting it.
 
-use expect_test::{Expect, expect};
+mod common;
 
-fn check(source: &str, expected: Expect) {
-    let language = syntax::languages::by_name("go").expect("go is registered");
-    expected.assert_eq(&syntax::extract(language, source).dump());
-}
+use common::check;
+use expect_test::expect;
 
 #[test]
 fn packages_and_imports() {
     check(
+        "go",
         r#"// Copyright of someone.
 
 // Package store keeps items. It is small.
@@ -56,6 +55,7 @@ func f() { fmt.Println(Sin(1), log.L, multierror.Append, yaml.Marshal, api.New()
 #[test]
 fn structs_interfaces_and_embedding() {
     check(
+        "go",
         r#"package p
 
 // Store is a store.
@@ -84,12 +84,20 @@ func (l List) Len() int { return len(l) }
 "#,
         expect![[r#"
             package p
-            struct Store exported deprecated @6-12 "type Store struct" doc "Store is a store."
-            interface Getter exported @14-17 "type Getter interface"
+            struct Store exported deprecated @6-12 "type Store struct" embeds free sync.Mutex embeds free Base doc "Store is a store."
+            field Store.Mutex exported @7-7 "sync.Mutex" -> free sync.Mutex
+            field Store.Base exported @8-8 "*Base" -> free Base
+            field Store.a Internal @9-9 "a, B int" -> ?
+            field Store.B exported @9-9 "a, B int" -> ?
+            field Store.fn Internal @10-10 "fn   func(int) error" -> fn(?, free error)
+            field Store.m Internal @11-11 "m    map[string]*Item" -> free map<?, &free Item>
+            interface Getter exported @14-17 "type Getter interface" embeds free fmt.Stringer
+            method Getter.Get abstract exported @16-16 "Get(key string) (*Item, error)" (key: ?) -> free ()<&free Item, free error>
             interface Number exported @19-19 "type Number interface"
             class List exported @20-20 "type List []*Item" -> &&free Item
             typealias Alias exported @21-21 "type Alias = List" -> List
             struct Stack exported @22-22 "type Stack[T any] struct"
+            field Stack.items Internal @22-22 "items []T" -> &typeparameter T
             method Push of &Stack<typeparameter T> exported @24-24 "func (s *Stack[T]) Push(item T)" (item: typeparameter T)
             method Len of List exported @25-25 "func (l List) Len() int" -> ?
             flow Alias <- List
@@ -97,14 +105,14 @@ func (l List) Len() int { return len(l) }
             type parameter item : typeparameter T
             return Len <- free len(receiver l)
             type free sync in Store @7:1
-            type free sync.Mutex in Store @7:6
-            type free Base in Store @8:2
+            inherit free sync.Mutex in Store @7:6
+            inherit free Base in Store @8:2
             type free error in Store @10:16
             type free Item in Store @11:18
             type free fmt in Getter @15:1
-            type free fmt.Stringer in Getter @15:5
-            type free Item in Getter @16:19
-            type free error in Getter @16:25
+            inherit free fmt.Stringer in Getter @15:5
+            type free Item in Getter.Get @16:19
+            type free error in Getter.Get @16:25
             type free Item in List @20:13
             type List in Alias @21:13
             type Stack in Push @24:9
@@ -117,6 +125,7 @@ func (l List) Len() int { return len(l) }
 #[test]
 fn results_and_lists() {
     check(
+        "go",
         r#"package p
 
 func two() (a *A, err error) { return nil, nil }
@@ -188,6 +197,7 @@ func f(m map[string]*A, c chan *A, xs []*A, i interface{}) (int, *A) {
 #[test]
 fn type_switches_and_shadowing() {
     check(
+        "go",
         r#"package p
 
 func f(i any) {
@@ -231,6 +241,7 @@ func f(i any) {
 #[test]
 fn composite_literals() {
     check(
+        "go",
         r#"package p
 
 var table = map[string]func(){"run": run}
@@ -280,6 +291,7 @@ func f() {
 #[test]
 fn tests_and_entry_points() {
     check(
+        "go",
         r#"package main
 
 import "testing"

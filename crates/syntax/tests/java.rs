@@ -1,15 +1,14 @@
 //! Java, as facts. Run with `UPDATE_EXPECT=1` to rewrite the expectations, and read the difference before accepting it.
 
-use expect_test::{Expect, expect};
+mod common;
 
-fn check(source: &str, expected: Expect) {
-    let language = syntax::languages::by_name("java").expect("java is registered");
-    expected.assert_eq(&syntax::extract(language, source).dump());
-}
+use common::check;
+use expect_test::expect;
 
 #[test]
 fn packages_and_imports() {
     check(
+        "java",
         r#"/** All of it. */
 package com.acme.app;
 
@@ -44,6 +43,7 @@ class A { List<String> names; void f() { help(); com.acme.Other.run(); } }
 #[test]
 fn types_members_and_modifiers() {
     check(
+        "java",
         r#"/**
  * A service. It serves.
  * @deprecated use another
@@ -158,6 +158,7 @@ class Old extends TestCase { public void testAll() {} void helper() {} }
 #[test]
 fn locals_patterns_and_loops() {
     check(
+        "java",
         r#"class A {
     int size;
     int size() { return size; }
@@ -249,6 +250,7 @@ fn locals_patterns_and_loops() {
 #[test]
 fn lambdas_references_and_anonymous_classes() {
     check(
+        "java",
         r#"class A {
     Runnable field = () -> run();
     void f(List<Base> all) {

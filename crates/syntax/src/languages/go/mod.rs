@@ -33,7 +33,10 @@ impl Hooks for Go {
             "parameter_list" => declarations::list_as_type(lowering, node, role),
             "parameter_declaration" | "variadic_parameter_declaration" => Some(declarations::parameters(lowering, node)),
             "var_spec" | "const_spec" => Some(declarations::variables(lowering, node)),
-            "struct_type" | "interface_type" => Some(declarations::anonymous_type(lowering, node)),
+            "struct_type" | "interface_type" => {
+                let named = node.parent().is_some_and(|parent| parent.kind() == "type_spec");
+                (!named).then(|| declarations::anonymous_type(lowering, node))
+            }
             "call_expression" => literals::builtin_call(lowering, node),
             "composite_literal" => Some(literals::composite(lowering, node)),
             "map_type" => Some(literals::map_type(lowering, node)),
