@@ -51,11 +51,30 @@ pub(crate) enum Structured {
 }
 
 /// An upstream's result before it is shaped.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) content: Vec<ContentBlock>,
     pub(crate) structured: Option<Value>,
     pub(crate) is_error: bool,
+}
+
+impl Raw {
+    /// About how much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let block = |block: &ContentBlock| match block {
+            ContentBlock::Text(text) => text.text.len(),
+            ContentBlock::Image(image) => image.data.len(),
+            ContentBlock::Audio(audio) => audio.data.len(),
+            ContentBlock::Resource(embedded) => match &embedded.resource {
+                ResourceContents::TextResourceContents { text, .. } => text.len(),
+                ResourceContents::BlobResourceContents { blob, .. } => blob.len(),
+                _ => 0,
+            },
+            _ => 256,
+        };
+        let structured = self.structured.as_ref().map_or(0, |value| value.to_string().len());
+        self.content.iter().map(block).sum::<usize>() + structured
+    }
 }
 
 /// A result that may leave.

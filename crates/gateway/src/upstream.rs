@@ -47,6 +47,7 @@ pub struct Upstream {
     listing: RwLock<Arc<Listing>>,
     /// Whether the listing came from the upstream itself since start, not from a file.
     listed: AtomicBool,
+    remembered: bool,
     /// Counts new listings of any upstream; the catalog follows it.
     on_listing: Arc<watch::Sender<u64>>,
     restart: Notify,
@@ -153,6 +154,7 @@ impl Upstream {
             state: watch::Sender::new(State::Connecting),
             breaker: Mutex::new(Breaker::new(restart.circuit_failures, seconds(restart.circuit_open_seconds))),
             permits: Arc::new(Semaphore::new(config.max_concurrency.clamp(1, Semaphore::MAX_PERMITS))),
+            remembered: known.is_some(),
             listing: RwLock::new(Arc::new(known.unwrap_or_default())),
             listed: AtomicBool::new(false),
             on_listing,
@@ -192,6 +194,11 @@ impl Upstream {
     /// Whether it has been listed since start.
     pub(crate) fn is_listed(&self) -> bool {
         self.listed.load(Ordering::Acquire)
+    }
+
+    /// Whether anything is known about what it offers: from itself, or from an earlier run.
+    pub(crate) fn is_known(&self) -> bool {
+        self.remembered || self.is_listed() || matches!(*self.state.borrow(), State::Waiting { .. } | State::Stopped)
     }
 
     /// Waits until it was listed or failed once.

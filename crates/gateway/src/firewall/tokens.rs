@@ -1,18 +1,6 @@
-//! Counts in `cl100k_base`, with bounds first: most texts are decided by their length alone.
+//! Token counts for shaping, and the longest prefix that fits a budget.
 
-use bpe_openai::cl100k_base;
-
-/// Tokens of `text`.
-pub(crate) fn count(text: &str) -> usize {
-    cl100k_base().count(text)
-}
-
-/// Whether `text` is at most `limit` tokens. Text far over the limit is never tokenised whole.
-pub(crate) fn fits(text: &str, limit: usize) -> bool {
-    // A token is at least one byte.
-    let tokenizer = cl100k_base();
-    text.len() <= limit || tokenizer.count_till_limit(&tokenizer.normalize(text), limit).is_some()
-}
+pub(crate) use crate::tokens::{count, fits};
 
 /// The longest prefix of at most `limit` tokens, found by halving on character boundaries.
 pub(crate) fn prefix(text: &str, limit: usize) -> &str {
