@@ -243,7 +243,7 @@ pub struct BrowseConfig {
 
 impl Default for BrowseConfig {
     fn default() -> BrowseConfig {
-        BrowseConfig { top_k: 8, card_tokens: 25, cluster_size: 40, cache_stable: false }
+        BrowseConfig { top_k: 8, card_tokens: 25, cluster_size: 100, cache_stable: false }
     }
 }
 

@@ -228,8 +228,8 @@ pub fn canonical_tool_id(spec: &ToolSpec) -> Result<String, IdentityError> {
 pub fn tool_id(spec: &ToolSpec) -> String {
     let fixed = spec.namespace.as_deref().or((!spec.server.is_empty()).then_some(spec.server.as_str()));
     let derived = match fixed {
-        Some(namespace) => DerivedName { namespace, name: without_prefix(&spec.name, namespace) },
-        None => derive_name(&spec.name),
+        Some(namespace) => DerivedName { namespace, name: without_prefix(spec.shown_name(), namespace) },
+        None => derive_name(spec.shown_name()),
     };
     place(spec, &sanitise_namespace(derived.namespace), derived)
 }

@@ -4,10 +4,19 @@
 //! `spec` (a definition as ingested) → `identity` (its stable id) → `card` (what an agent sees) → `catalog` (all of
 //! them, swappable at once) → `browse` (by query or by path). Nothing in it does I/O or holds a lock.
 
+pub mod bench;
+pub mod browse;
+pub mod card;
+pub mod catalog;
 pub mod config;
 pub mod controls;
 pub mod errors;
 pub mod identity;
+pub mod meta_tools;
 pub mod policy;
+pub mod primitives;
 pub mod schema;
+pub mod selection;
 pub mod spec;
+pub mod stable;
+pub mod tokens;

@@ -23,6 +23,8 @@ pub struct ToolSpec {
     pub tags: Vec<String>,
     /// A namespace the operator (or a catalog file) fixes; inference is skipped when it is set.
     pub namespace: Option<String>,
+    /// The name the operator gave it instead; ids and cards use it, calls do not.
+    pub renamed: Option<String>,
     /// `_meta` as declared.
     pub meta: Map<String, Value>,
     /// Everything else that was declared (icons, execution hints, …).
@@ -105,6 +107,7 @@ impl ToolSpec {
             annotations,
             tags,
             namespace,
+            renamed: None,
             meta: take_map(&mut fields, "_meta"),
             extra: fields,
         })
@@ -135,6 +138,11 @@ impl ToolSpec {
             fields.insert("_meta".into(), Value::Object(self.meta.clone()));
         }
         Value::Object(fields)
+    }
+
+    /// The name agents see.
+    pub fn shown_name(&self) -> &str {
+        self.renamed.as_deref().unwrap_or(&self.name)
     }
 
     /// Whether calling it may change something: everything that does not claim to be read-only.
