@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use syntax::facts::{Expression, ExpressionId, List, Passing};
 
-use super::evaluate::{Evaluation, add_held, position_word};
+use super::evaluate::{Evaluation, UNDERLYING, add_held, position_word};
 use super::languages::{Builtin, Operation};
 use super::links::{ParameterLink, exported, is_type};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
@@ -47,6 +47,12 @@ impl Arguments {
             mappings: self.mappings.clone(),
             ..Arguments::default()
         }
+    }
+
+    /// How many there are, when that can be told.
+    fn count(&self) -> Option<usize> {
+        let spread = !self.mappings.is_empty() || self.positional.iter().any(|(_, spread)| *spread);
+        (!spread).then(|| self.positional.len() + self.named.len())
     }
 
     /// Every argument, whatever its form.
@@ -105,6 +111,7 @@ impl Evaluation<'_> {
     pub fn call(&mut self, id: ExpressionId, callee: ExpressionId, arguments: &Arguments) -> Set {
         let mut set = Set::default();
         let callees = self.expand(self.set_of(callee).facts());
+        let callees = self.fitting(callees, arguments.count());
         for &fact in callees.facts() {
             self.apply(fact, arguments, id, &mut set);
         }
@@ -115,6 +122,59 @@ impl Evaluation<'_> {
             self.operate(operation, objects.facts(), callees.is_empty(), arguments, id, &mut set);
         }
         set
+    }
+
+    /// Of several functions that one name stands for, those that take `count` arguments; all when none does.
+    pub fn fitting(&self, values: Set, count: Option<usize>) -> Set {
+        let Some(count) = count.filter(|_| self.policy.policy.overloads && values.facts().len() > 1) else {
+            return values;
+        };
+        let rejected = |fact: &Fact| match fact.value {
+            Value::Function(function) | Value::Method(function, _) => !self.accepts(function, count),
+            _ => false,
+        };
+        let accepted = |fact: &Fact| matches!(fact.value, Value::Function(_) | Value::Method(..)) && !rejected(fact);
+        if !values.facts().iter().any(accepted) || !values.facts().iter().any(rejected) {
+            return values;
+        }
+        let mut kept = Set::default();
+        for &fact in values.facts().iter().filter(|fact| !rejected(fact)) {
+            kept.insert(fact);
+        }
+        kept
+    }
+
+    /// The constructors of `class` that take `count` arguments; all when none does.
+    pub fn constructors(&self, class: Place, count: Option<usize>) -> SmallVec<[Place; 2]> {
+        self.accepting(self.linker.constructors(class), count)
+    }
+
+    /// Those of `functions` that take `count` arguments; all when none does.
+    pub fn accepting(&self, mut functions: SmallVec<[Place; 2]>, count: Option<usize>) -> SmallVec<[Place; 2]> {
+        if let Some(count) = count.filter(|_| self.policy.policy.overloads)
+            && functions.iter().any(|&function| self.accepts(function, count))
+        {
+            functions.retain(|function| self.accepts(*function, count));
+        }
+        functions
+    }
+
+    fn accepts(&self, function: Place, count: usize) -> bool {
+        let Some(links) = self.linker.links.get(function.file as usize) else {
+            return false;
+        };
+        let (mut least, mut most) = (0, 0);
+        for parameter in links.parameters_of(function.id) {
+            match parameter.passing {
+                Passing::Receiver => {}
+                Passing::Rest | Passing::KeywordRest => most = usize::MAX,
+                Passing::Normal | Passing::Keyword => {
+                    least += usize::from(!parameter.optional);
+                    most = most.saturating_add(1);
+                }
+            }
+        }
+        (least..=most).contains(&count)
     }
 
     /// Calls one value.
@@ -142,6 +202,12 @@ impl Evaluation<'_> {
                 for found in self.find_members(class, false, self.policy.call_member) {
                     let receiver = Fact::new(Value::Instance(class), fact.evidence);
                     self.invoke(found.member, Some(receiver), arguments, set);
+                }
+                for &underlying in self.read(Key::field(class, UNDERLYING)).facts() {
+                    if let Value::Object(object) = underlying.value {
+                        let held = self.read(Key::result_of_object(object));
+                        add_held(set, held.facts(), fact.evidence);
+                    }
                 }
             }
             Value::Super(class) => {
@@ -212,7 +278,7 @@ impl Evaluation<'_> {
             _ => return,
         };
         let instance = Fact::new(Value::Instance(class), fact.evidence.max(Evidence::DeclaredReceiver));
-        for constructor in self.linker.constructors(class) {
+        for constructor in self.constructors(class, arguments.count()) {
             self.invoke(constructor, Some(instance), arguments, &mut Set::default());
         }
         set.insert(instance);

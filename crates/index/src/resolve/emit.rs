@@ -92,6 +92,7 @@ impl Emission<'_, '_> {
     fn call(&mut self, reference: Reference) {
         let plain = self.evaluation.set_of(reference.expression);
         let values = self.evaluation.expand(plain.facts());
+        let values = self.evaluation.fitting(values, arguments_of(reference));
         let mut ends = Ends::new();
         let mut known = false;
         for &fact in values.facts() {
@@ -134,7 +135,7 @@ impl Emission<'_, '_> {
             }
             Value::Class(class) => {
                 ends.push((End::Definition(class), evidence, EdgeKind::Instantiates));
-                for constructor in self.evaluation.linker.constructors(class) {
+                for constructor in self.evaluation.constructors(class, arguments_of(reference)) {
                     let owner = self
                         .evaluation
                         .linker
@@ -158,7 +159,8 @@ impl Emission<'_, '_> {
                 }
             }
             Value::Super(class) => {
-                for constructor in self.evaluation.base_constructors(class) {
+                let constructors = self.evaluation.base_constructors(class);
+                for constructor in self.evaluation.accepting(constructors, arguments_of(reference)) {
                     ends.push((End::Definition(constructor), Evidence::Inherited, EdgeKind::Calls));
                 }
             }
@@ -188,8 +190,10 @@ impl Emission<'_, '_> {
         while next < queue.len() && next < 256 {
             let heir = queue[next];
             next += 1;
-            for member in linker.own_members(heir, link.name) {
-                if member != function && !found.contains(&member) {
+            // An heir without a member of its own runs what it inherits, from another base perhaps.
+            for member in linker.inherited_members(heir, link.name) {
+                let runs = linker.definition(member).is_some_and(|link| !link.flags.contains(Flags::ABSTRACT));
+                if member != function && runs && !found.contains(&member) {
                     found.push(member);
                 }
             }
@@ -305,10 +309,10 @@ impl Emission<'_, '_> {
             },
             Expression::Free { name, scope } => {
                 let word = self.evaluation.words[name.index()];
-                if self.evaluation.policy.policy.bare_members
-                    && let (Some(class), _) = self.evaluation.receiver_of(scope)
-                {
-                    self.add_members(class, false, word, Evidence::DeclaredReceiver, &mut found);
+                for class in self.evaluation.types_around(scope) {
+                    if found.is_empty() {
+                        self.add_members(class, false, word, Evidence::DeclaredReceiver, &mut found);
+                    }
                 }
                 if found.is_empty() {
                     let names = linker.ambient(file, word, facts.text(name));
@@ -406,6 +410,7 @@ impl Emission<'_, '_> {
             }
             if is_type(definition.kind) || definition.kind == Kind::Extension {
                 self.inheritance(id, place);
+                self.satisfied(id, place);
             }
             let owner = linker.definition(place).and_then(|link| link.owner);
             if let Some(owner) = owner
@@ -461,6 +466,14 @@ impl Emission<'_, '_> {
                 };
                 self.push(from, definition.name_at, &[(end, Evidence::Structure, kind)]);
             }
+        }
+    }
+
+    /// Interfaces that a type implements by having their methods.
+    fn satisfied(&mut self, id: DefinitionId, place: Place) {
+        let at = self.evaluation.facts.definition(id).name_at;
+        for &interface in self.evaluation.linker.satisfied(place) {
+            self.push(Some(id), at, &[(End::Definition(interface), Evidence::Dispatch, EdgeKind::Implements)]);
         }
     }
 
@@ -606,4 +619,9 @@ impl Emission<'_, '_> {
         }
         test && !self.evaluation.linker.links[target.file as usize].has_tests
     }
+}
+
+/// How many arguments a mention passes, when that can be told.
+fn arguments_of(reference: Reference) -> Option<usize> {
+    (reference.arguments < u8::MAX).then_some(usize::from(reference.arguments))
 }

@@ -27,6 +27,8 @@ const MAX_PASSES: usize = 8;
 const MAX_EXPANSION: usize = 32;
 /// What `await`, `?` and the like take out of a generic type.
 pub const PAYLOAD: Word = Word(5);
+/// What a type that is made of another one holds: `type List []Item`.
+pub const UNDERLYING: Word = Word(6);
 
 /// One file being evaluated.
 pub struct Evaluation<'a> {
@@ -239,6 +241,28 @@ impl<'a> Evaluation<'a> {
         (None, None)
     }
 
+    /// The types whose members the code of `scope` sees bare, innermost first.
+    pub fn types_around(&self, scope: ScopeId) -> SmallVec<[Place; 2]> {
+        let mut types: SmallVec<[Place; 2]> = SmallVec::new();
+        if !self.policy.policy.bare_members {
+            return types;
+        }
+        let mut at = Some(scope);
+        while let Some(scope) = at.and_then(|id| self.facts.scopes.get(id.index())) {
+            if let Some(definition) = scope.definition {
+                let place = self.place(definition);
+                let found = match scope.kind {
+                    ScopeKind::Function => self.linker.definition(place).and_then(|link| link.owner),
+                    ScopeKind::Type => Some(place).filter(|_| is_type(self.facts.definition(definition).kind)),
+                    _ => None,
+                };
+                types.extend(found.filter(|found| !types.contains(found)));
+            }
+            at = scope.parent;
+        }
+        types
+    }
+
     /// What a definition's name stands for.
     pub fn definition_value(&mut self, id: DefinitionId, at_best: Evidence, set: &mut Set) {
         let place = self.place(id);
@@ -384,10 +408,11 @@ impl<'a> Evaluation<'a> {
             match source {
                 Source::Type(_) => {}
                 Source::Value(value) => {
-                    if !declared {
-                        let held = self.set_of(value);
-                        add_held(&mut set, held.facts(), Evidence::Lexical);
-                    }
+                    let held = self.set_of(value);
+                    // Of what a variable with a known type holds, only functions tell more than the type.
+                    let told = |fact: &&Fact| !declared || is_callable(fact.value);
+                    let held: SmallVec<[Fact; 4]> = held.facts().iter().filter(told).copied().collect();
+                    add_held(&mut set, &held, Evidence::Lexical);
                 }
                 Source::Definition(id) => self.definition_value(id, Evidence::Lexical, &mut set),
                 Source::Import(import) => {
@@ -467,14 +492,13 @@ impl<'a> Evaluation<'a> {
         let mut set = Set::default();
         let word = self.words[name.index()];
         let text = self.facts.text(name);
-        if self.policy.policy.bare_members
-            && let (Some(class), _) = self.receiver_of(scope)
-        {
+        for class in self.types_around(scope) {
             let this = [Fact::new(Value::Instance(class), Evidence::DeclaredReceiver)];
             set = self.member(&this, word, text);
-            if set.facts().iter().all(|fact| fact.value == Value::Foreign) {
-                set = Set::default();
+            if set.facts().iter().any(|fact| fact.value != Value::Foreign) {
+                break;
             }
+            set = Set::default();
         }
         if set.is_empty() {
             let found = self.linker.ambient(self.file, word, text);
@@ -705,12 +729,12 @@ impl<'a> Evaluation<'a> {
                 let declared = definition
                     .result
                     .is_some_and(|result| !self.instances(self.facts_of(result)).is_empty());
-                if declared || definition.flags.contains(Flags::GENERATOR) {
+                if definition.flags.contains(Flags::GENERATOR) {
                     return;
                 }
                 let values = self.set_of(value);
                 let key = Key::returned(self.place(function));
-                for &fact in values.facts() {
+                for &fact in values.facts().iter().filter(|fact| !declared || is_callable(fact.value)) {
                     let at_best = match fact.value {
                         Value::Instance(_) => Evidence::InferredReceiver,
                         _ => Evidence::FollowedValue,
@@ -775,6 +799,13 @@ impl<'a> Evaluation<'a> {
                     let generator = Fact::new(Value::Object(place.object(Place::GENERATOR)), Evidence::FollowedValue);
                     self.contribute(key, &[generator], Evidence::FollowedValue);
                 }
+                continue;
+            }
+            if is_type(definition.kind)
+                && let Some(type_) = definition.result
+            {
+                let values = self.instances(self.facts_of(type_));
+                self.contribute(Key::field(place, UNDERLYING), values.facts(), Evidence::DeclaredReceiver);
                 continue;
             }
             match (definition.kind, definition.result, owner) {
@@ -850,6 +881,10 @@ pub fn add_held(set: &mut Set, facts: &[Fact], at_best: Evidence) {
         };
         set.insert(fact.at_best(followed));
     }
+}
+
+fn is_callable(value: Value) -> bool {
+    matches!(value, Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..))
 }
 
 /// The word of a position in a sequence.

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use syntax::facts::{BaseKind, Bound, Expression, ExpressionId, FileFacts, Flags, ImportForm, Kind, Name};
 
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
-use super::links::{ExportLink, Links, ModuleTarget, NameLink, is_function, is_type, is_variable};
+use super::links::{ExportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::value::{Place, Value};
 use super::words::{Externals, Word, WordMap};
@@ -69,6 +69,8 @@ pub struct Linker {
     pub externals: Externals,
     /// Names of packages that span files.
     package_names: WordMap<(Word, Word), SmallVec<[Place; 1]>>,
+    /// Types by their qualified name, in languages whose types nest as packages do.
+    qualified_types: WordMap<Word, SmallVec<[Place; 1]>>,
     /// Members written outside of their owner.
     outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
     /// Bases as written, by class.
@@ -76,6 +78,8 @@ pub struct Linker {
     ancestries: WordMap<u64, Ancestry>,
     /// Direct heirs, by class.
     heirs: WordMap<u64, Vec<Place>>,
+    /// Interfaces that a type implements without saying so.
+    satisfied: WordMap<u64, Vec<Place>>,
 }
 
 fn packed(place: Place) -> u64 {
@@ -132,14 +136,18 @@ impl Linker {
             policies,
             externals,
             package_names: WordMap::default(),
+            qualified_types: WordMap::default(),
             outside_members: WordMap::default(),
             bases: WordMap::default(),
             ancestries: WordMap::default(),
             heirs: WordMap::default(),
+            satisfied: WordMap::default(),
         };
         linker.gather_packages();
+        linker.gather_qualified_types();
         linker.gather_owners(tree);
         linker.gather_bases(tree);
+        linker.gather_satisfied();
         linker
     }
 
@@ -190,6 +198,12 @@ impl Linker {
         }
         if found.is_empty() {
             self.find_in_wildcards(file, name, MAX_CHAIN, &mut found);
+        }
+        if found.is_empty() && self.policy(file).policy.packages_visible {
+            let root = Word::of(self.policy(file).policy.prefix).then(Word::of(""));
+            if let Some(package) = self.maps.child(root, name) {
+                self.push_module(package, &mut found);
+            }
         }
         found
     }
@@ -270,6 +284,11 @@ impl Linker {
     /// The classes that name `class` as base.
     pub fn heirs(&self, class: Place) -> &[Place] {
         self.heirs.get(&packed(class)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The interfaces that a type implements without saying so.
+    pub fn satisfied(&self, class: Place) -> &[Place] {
+        self.satisfied.get(&packed(class)).map_or(&[], Vec::as_slice)
     }
 
     /// Whether `class` is `ancestor` or below it.
@@ -391,6 +410,16 @@ impl Linker {
                 {
                     self.push_module(module, found);
                 }
+                // What looks like a package may be a type: a static import, a nested type.
+                if found.is_empty()
+                    && let Some(types) = self.qualified_types.get(&package)
+                {
+                    for &class in types {
+                        for member in self.inherited_members(class, name) {
+                            self.push_definition(member, found);
+                        }
+                    }
+                }
             }
             ModuleTarget::Definition(class) => {
                 for member in self.own_members(class, name) {
@@ -405,6 +434,14 @@ impl Linker {
             }
             ModuleTarget::External(_) | ModuleTarget::Nothing => {}
         }
+    }
+
+    /// The members called `name` of `class`, else of the nearest ancestor that has some.
+    pub fn inherited_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
+        let alone = [class];
+        let classes = self.ancestry(class).map_or(&alone[..], |ancestry| &ancestry.classes);
+        let members = classes.iter().map(|&owner| self.own_members(owner, name));
+        members.into_iter().find(|members| !members.is_empty()).unwrap_or_default()
     }
 
     fn push_definition(&self, place: Place, found: &mut Names) {
@@ -443,6 +480,29 @@ impl Linker {
                     let place = Place { file: file as u32, id };
                     self.package_names.entry((package, name)).or_default().push(place);
                 }
+            }
+        }
+    }
+
+    /// Files every type under the word of its qualified name, nested ones under those of their owners.
+    fn gather_qualified_types(&mut self) {
+        for (file, links) in self.links.iter().enumerate() {
+            let file = file as u32;
+            let Some(package) = self.maps.package_of(file).filter(|_| self.policy(file).policy.packages_visible) else {
+                continue;
+            };
+            // A definition comes after the one that contains it, so the owner's word is known.
+            let mut words: Vec<Option<Word>> = Vec::with_capacity(links.definitions.len());
+            for (id, definition) in links.definitions.iter().enumerate() {
+                let outer = match definition.parent {
+                    NONE => Some(package),
+                    parent => words.get(parent as usize).copied().flatten(),
+                };
+                let word = outer.filter(|_| is_type(definition.kind)).map(|outer| outer.then(definition.name));
+                if let Some(word) = word {
+                    self.qualified_types.entry(word).or_default().push(Place { file, id: id as u32 });
+                }
+                words.push(word);
             }
         }
     }
@@ -536,6 +596,13 @@ impl Linker {
             self.linearise(class, &mut ancestries, 0);
         }
         self.ancestries = ancestries;
+    }
+
+    fn gather_satisfied(&mut self) {
+        for (class, interface) in self.find_satisfied() {
+            self.heirs.entry(packed(interface)).or_default().push(class);
+            self.satisfied.entry(packed(class)).or_default().push(interface);
+        }
     }
 
     fn bases_of(&self, file: u32, tree: &dyn Tree) -> Vec<(Place, Vec<BaseLink>)> {

@@ -83,6 +83,8 @@ pub struct DefinitionLink {
     pub parameters: (u32, u32),
     /// It has decorators, so its name may stand for something else.
     pub decorated: bool,
+    /// Types of the parameters and number of results, for languages where these decide what implements what.
+    pub shape: Word,
 }
 
 /// Facts of a parameter that callers need.
@@ -92,6 +94,8 @@ pub struct ParameterLink {
     pub name: Word,
     /// How arguments reach it.
     pub passing: Passing,
+    /// Callers may leave it out.
+    pub optional: bool,
 }
 
 /// An import, with its target once the linker found it.
@@ -231,6 +235,7 @@ impl Links {
                 .extend(definition.parameters.iter().map(|parameter| ParameterLink {
                     name: words[parameter.name.index()],
                     passing: parameter.passing,
+                    optional: parameter.default.is_some(),
                 }));
             self.definitions.push(DefinitionLink {
                 kind: definition.kind,
@@ -240,6 +245,7 @@ impl Links {
                 owner: None,
                 parameters: (start, self.parameters.len() as u32),
                 decorated: !definition.decorators.is_empty(),
+                shape: shape(facts, definition),
             });
             if let Some(parent) = definition.parent
                 && definition.owner.is_none()
@@ -423,4 +429,41 @@ pub fn path_of(facts: &FileFacts, words: &[Word], expression: ExpressionId) -> O
         }
     }
     None
+}
+
+/// What two methods must share for one to stand for the other: types of the parameters as written, without the packages
+/// that qualify them (which differ by where they are written), and the number of results.
+fn shape(facts: &FileFacts, definition: &Definition) -> Word {
+    if definition.kind != Kind::Method {
+        return Word(0);
+    }
+    let results = match definition.result.map(|result| facts.expression(result)) {
+        None => 0,
+        Some(Expression::Generic { base, arguments })
+            if matches!(*facts.expression(*base), Expression::Free { name, .. } if facts.text(name) == "()") =>
+        {
+            arguments.len
+        }
+        Some(_) => 1,
+    };
+    let types = definition.parameters.iter().filter_map(|parameter| parameter.type_text);
+    types.fold(Word(u64::from(results)), |word, text| word.then(Word::of(&unqualified(facts.text(text)))))
+}
+
+fn unqualified(type_: &str) -> String {
+    let mut bare = String::with_capacity(type_.len());
+    let mut start = 0;
+    for letter in type_.chars() {
+        match letter {
+            '.' if !bare.ends_with('.') => bare.truncate(start),
+            letter if letter.is_whitespace() => {}
+            letter => {
+                bare.push(letter);
+                if !letter.is_alphanumeric() && letter != '_' {
+                    start = bare.len();
+                }
+            }
+        }
+    }
+    bare.replace("interface{}", "any")
 }

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use syntax::facts::{Flags, Kind};
 
 use super::calls::Arguments;
-use super::evaluate::{Evaluation, PAYLOAD, add_held, position_word};
+use super::evaluate::{Evaluation, PAYLOAD, UNDERLYING, add_held, position_word};
 use super::links::{ModuleTarget, exported, is_function, is_type};
 use super::value::{Fact, Place, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
@@ -245,13 +245,14 @@ impl Evaluation<'_> {
                 },
                 Value::Pairs(object) => self.add_content(object, ALL, fact.evidence, &mut set),
                 Value::Instance(class) => {
-                    let found = self.call_member(class, self.policy.index_member, fact.evidence, &mut set);
+                    let found = self.call_member(class, self.policy.index_member, fact.evidence, &mut set)
+                        || self.add_underlying(class, fact.evidence, &mut set);
                     if !found && self.policy.policy.transparent_elements {
                         set.insert(fact);
                     }
                 }
-                // A generic class applied to its arguments outside of a type position.
-                Value::Class(_) | Value::Foreign | Value::Many => set.insert(fact),
+                // A generic class or function applied to its arguments outside of a type position.
+                Value::Class(_) | Value::Function(_) | Value::Method(..) | Value::Foreign | Value::Many => set.insert(fact),
                 Value::External(_) => set.insert(Fact::new(Value::Foreign, fact.evidence)),
                 _ => {}
             }
@@ -280,6 +281,7 @@ impl Evaluation<'_> {
                             _ => {}
                         }
                     }
+                    let found = found || self.add_underlying(class, fact.evidence, &mut set);
                     if !found && self.policy.policy.transparent_elements {
                         set.insert(fact);
                     }
@@ -288,6 +290,18 @@ impl Evaluation<'_> {
             }
         }
         set
+    }
+
+    /// The elements of the type that `class` is made of: instances stand for themselves, as arrays of them leave no trace.
+    fn add_underlying(&mut self, class: Place, known: Evidence, set: &mut Set) -> bool {
+        let underlying = self.read(Key::field(class, UNDERLYING));
+        for &fact in underlying.facts() {
+            match fact.value {
+                Value::Object(object) => self.add_content(object, ALL, known.max(fact.evidence), set),
+                _ => set.insert(fact.at_best(known)),
+            }
+        }
+        !underlying.is_empty()
     }
 
     /// What destructuring position `position` gives.

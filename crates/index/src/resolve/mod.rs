@@ -34,6 +34,7 @@ pub mod linker;
 pub mod links;
 mod members;
 pub mod modules;
+mod satisfaction;
 pub mod tables;
 pub mod value;
 pub mod words;

@@ -1,6 +1,8 @@
 //! What differs between languages, as one table each. See [`Policy`] for every column and [`super`] for the recipe.
 
 mod ecmascript;
+mod go;
+mod java;
 mod python;
 
 use super::links::ModuleTarget;
@@ -8,7 +10,7 @@ use super::modules::{ImportSite, Modules, Registry, Site};
 use super::words::{Externals, Word, WordMap};
 
 /// All policies. A language without one resolves inside its files and by explicit imports only.
-pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT];
+pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT, go::GO, java::JAVA];
 
 /// How one language (or several that import each other) resolves names and members.
 #[derive(Clone, Copy)]
@@ -37,6 +39,8 @@ pub struct Policy {
     pub dispatch: Dispatch,
     /// A type implements every interface whose methods it has.
     pub structural: bool,
+    /// Top-level packages can be named anywhere without an import: `com.acme.Util.run()`.
+    pub packages_visible: bool,
     /// Names that the language itself defines everywhere.
     pub builtin_names: &'static [&'static str],
     /// The external module they live in.
@@ -203,6 +207,7 @@ impl Policy {
         overloads: true,
         dispatch: Dispatch::Abstract,
         structural: false,
+        packages_visible: false,
         builtin_names: &[],
         builtin_module: "",
         builtins: &[],

@@ -35,9 +35,14 @@ fn type_spec<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) 
     let kind = match type_.kind() {
         "struct_type" => Kind::Struct,
         "interface_type" => Kind::Interface,
-        // A type of its own that can have methods, whatever it is made of.
-        _ => {
+        // A type of its own that can have methods, whatever it is made of. Made of a named one, it has its fields.
+        kind => {
             lowering.result_type(id, type_);
+            let made_of = lowering.definitions[id.index()].result.unwrap_or(UNKNOWN);
+            if matches!(kind, "type_identifier" | "qualified_type" | "generic_type") {
+                lowering.definitions[id.index()].result = None;
+                lowering.add_base(id, made_of, BaseKind::Embeds);
+            }
             Kind::Class
         }
     };

@@ -182,3 +182,28 @@ pub(super) fn builtin_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> O
     let added = lowering.push_expression(Expression::Sequence { elements }, node.start_byte());
     Some(lowering.choice(&[first, added]))
 }
+
+/// `f[T](x)` reads like a conversion to a generic type: it may as well be a call of a generic function, or of an element.
+pub(super) fn instantiated_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let generic = lowering.field(node, "type").filter(|type_| type_.kind() == "generic_type")?;
+    let name = lowering.field(generic, "type")?;
+    let before = lowering.references.len();
+    let object = lowering.lower_type(name);
+    let position = if name.kind() == "qualified_type" { lowering.field(name, "name")? } else { name };
+    // What is called is told by the call alone.
+    if lowering.references[before..].last().is_some_and(|reference| reference.expression == object) {
+        lowering.references.pop();
+    }
+    if let Some(arguments) = lowering.field(generic, "type_arguments") {
+        for argument in named(lowering, arguments) {
+            lowering.lower_type(argument);
+        }
+    }
+    let callee = lowering.push_expression(Expression::Index { object, key: None }, node.start_byte());
+    lowering.call_arguments = 1;
+    lowering.reference(callee, Role::Call, position);
+    lowering.call_arguments = 0;
+    let operand = lowering.field(node, "operand").map_or(UNKNOWN, |operand| lowering.lower(operand, Role::Read));
+    let arguments = lowering.push_list(&[operand]);
+    Some(lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte()))
+}

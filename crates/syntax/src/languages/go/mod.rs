@@ -38,6 +38,7 @@ impl Hooks for Go {
                 (!named).then(|| declarations::anonymous_type(lowering, node))
             }
             "call_expression" => literals::builtin_call(lowering, node),
+            "type_conversion_expression" => literals::instantiated_call(lowering, node),
             "composite_literal" => Some(literals::composite(lowering, node)),
             "map_type" => Some(literals::map_type(lowering, node)),
             "unary_expression" => unary(lowering, node),
