@@ -1,6 +1,6 @@
 //! The command line. Every verb is one line of [`Command`] and one file of `commands/` with an `Args` and a `run`.
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
 use crate::commands;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 macro_rules! verbs {
     ($(#[$meta:meta])* $name:ident { $($variant:ident => $module:ident),* $(,)? }) => {
         $(#[$meta])*
-        #[derive(Subcommand)]
+        #[derive(clap::Subcommand)]
         pub(crate) enum $name {
             $($variant($module::Args),)*
         }
@@ -45,11 +45,16 @@ macro_rules! verbs {
 }
 pub(crate) use verbs;
 
-use commands::{completions, man};
+use commands::{bench, completions, convert, decode, encode, man, tokens};
 
 verbs! {
     /// The verbs, in the order `--help` lists them.
     Command {
+        Encode => encode,
+        Decode => decode,
+        Convert => convert,
+        Tokens => tokens,
+        Bench => bench,
         Completions => completions,
         Man => man,
     }

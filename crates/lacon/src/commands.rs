@@ -1,4 +1,9 @@
 //! One file per verb: its `Args` (parsed by clap, whose doc comment is the help) and its `run`.
 
+pub(crate) mod bench;
 pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod decode;
+pub(crate) mod encode;
 pub(crate) mod man;
+pub(crate) mod tokens;

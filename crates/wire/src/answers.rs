@@ -36,11 +36,11 @@ pub use symbol_source::SymbolSource;
 /// A type that is the answer of one tool.
 pub trait Answer: Serialize + DeserializeOwned {
     /// How it becomes GCX1.
-    const LAYOUT: Layout;
+    const LAYOUT: Layout<'static>;
 }
 
 /// Every layout, in the order of the reference page.
-pub const LAYOUTS: &[&Layout] = &[
+pub const LAYOUTS: &[&Layout<'static>] = &[
     &SearchSymbols::LAYOUT,
     &SymbolSource::LAYOUT,
     &BatchSymbols::LAYOUT,
@@ -62,12 +62,12 @@ pub const LAYOUTS: &[&Layout] = &[
 ];
 
 /// The layout of `tool`, if it has one.
-pub fn layout_of(tool: &str) -> Option<&'static Layout> {
+pub fn layout_of(tool: &str) -> Option<&'static Layout<'static>> {
     LAYOUTS.iter().copied().find(|layout| layout.tool == tool)
 }
 
 /// The layout that a text with this first header follows: the section must be the layout's first, column for column.
-pub(crate) fn layout_for(header: &gcx::Header) -> Option<&'static Layout> {
+pub(crate) fn layout_for(header: &gcx::Header) -> Option<&'static Layout<'static>> {
     LAYOUTS.iter().copied().find(|layout| gcx::opens(layout, header))
 }
 

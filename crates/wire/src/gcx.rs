@@ -19,6 +19,7 @@ mod json_cell;
 mod key;
 mod reader;
 mod rows;
+mod section;
 mod shape;
 mod stop;
 mod table;

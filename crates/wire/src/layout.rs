@@ -5,9 +5,9 @@
 
 /// The layout of one tool's answer.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout {
+pub struct Layout<'a> {
     /// The tool's name as it stands in the header.
-    pub tool: &'static str,
+    pub tool: &'a str,
     /// What the answer says, for the reference page.
     pub about: &'static str,
     /// The sections in the order they are written.
@@ -74,9 +74,9 @@ pub enum Kind {
     Json,
 }
 
-impl Layout {
+impl<'a> Layout<'a> {
     /// A layout without sections: the shape is found from the value (the generic fallback).
-    pub const fn generic(tool: &'static str) -> Self {
+    pub const fn generic(tool: &'a str) -> Self {
         Self {
             tool,
             about: "",
@@ -318,7 +318,7 @@ macro_rules! answer {
         }
 
         impl $crate::answers::Answer for $name {
-            const LAYOUT: $crate::layout::Layout = $crate::layout::Layout {
+            const LAYOUT: $crate::layout::Layout<'static> = $crate::layout::Layout {
                 tool: $tool,
                 about: concat!($($about),*),
                 sections: &[$($section),*],

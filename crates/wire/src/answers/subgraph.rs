@@ -54,15 +54,17 @@ pub struct SubGraph {
 
 impl SubGraph {
     /// Who calls a symbol.
-    pub const GET_CALLERS: Layout = layout("get_callers", "Who calls a symbol, directly and through others.");
+    pub const GET_CALLERS: Layout<'static> = layout("get_callers", "Who calls a symbol, directly and through others.");
     /// What a symbol calls.
-    pub const GET_CALL_CHAIN: Layout = layout("get_call_chain", "What a symbol calls, directly and through others.");
+    pub const GET_CALL_CHAIN: Layout<'static> =
+        layout("get_call_chain", "What a symbol calls, directly and through others.");
     /// What a symbol needs.
-    pub const GET_DEPENDENCIES: Layout = layout("get_dependencies", "What a symbol needs.");
+    pub const GET_DEPENDENCIES: Layout<'static> = layout("get_dependencies", "What a symbol needs.");
     /// What needs a symbol.
-    pub const GET_DEPENDENTS: Layout = layout("get_dependents", "What needs a symbol.");
+    pub const GET_DEPENDENTS: Layout<'static> = layout("get_dependents", "What needs a symbol.");
     /// What implements an interface.
-    pub const FIND_IMPLEMENTATIONS: Layout = layout("find_implementations", "What implements an interface or a trait.");
+    pub const FIND_IMPLEMENTATIONS: Layout<'static> =
+        layout("find_implementations", "What implements an interface or a trait.");
 }
 
 const SECTIONS: &[Section] = &[
@@ -79,7 +81,7 @@ const META: &[Column] = &[
     Column::of::<Option<String>>("incomplete", "what the index still lacks"),
 ];
 
-const fn layout(tool: &'static str, about: &'static str) -> Layout {
+const fn layout(tool: &'static str, about: &'static str) -> Layout<'static> {
     Layout {
         tool,
         about,

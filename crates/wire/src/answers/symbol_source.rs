@@ -20,7 +20,7 @@ row! {
 }
 
 impl Answer for SymbolSource {
-    const LAYOUT: Layout = Layout {
+    const LAYOUT: Layout<'static> = Layout {
         tool: "get_symbol_source",
         about: "One symbol with its source text.",
         sections: &[Section::one("", "", Self::COLUMNS)],

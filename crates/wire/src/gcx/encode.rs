@@ -331,14 +331,14 @@ fn is_header_value(spelled: &[u8]) -> bool {
 
 /// Collects the sections and header entries of a layout.
 struct LayoutWriter<'a> {
-    layout: &'a Layout,
+    layout: &'a Layout<'a>,
     tables: Vec<Table>,
     entries: Vec<(String, Vec<u8>)>,
     notes: Table,
 }
 
 impl<'a> LayoutWriter<'a> {
-    fn new(layout: &'a Layout) -> Self {
+    fn new(layout: &'a Layout<'a>) -> Self {
         let tables = layout
             .sections
             .iter()

@@ -1,0 +1,25 @@
+//! `lacon bench`: the measurements behind the claims, one verb each.
+
+pub(crate) mod wire;
+
+use crate::cli::verbs;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Measure what Lacon claims
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+verbs! {
+    /// The benchmarks.
+    Bench {
+        Wire => wire,
+    }
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    args.bench.run(output)
+}

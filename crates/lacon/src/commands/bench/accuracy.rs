@@ -1,0 +1,297 @@
+//! `lacon bench accuracy`: call edges against a real language server, per origin.
+//!
+//! Random functions and methods are put to the server ("who calls this?"); its call sites are the truth, ours are compared
+//! with them both ways. The sample depends on the seed and the symbols' names alone.
+
+mod server;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use index::model::{EdgeKind, FileId, Origin, SymbolRef, Target};
+use index::tree::Tree;
+use serde::Serialize;
+use syntax::facts::{DefinitionId, Flags, Kind};
+
+use self::server::Server;
+use self::tree::MemoryTree;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Compare call edges with what a language server says, for random functions and methods
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    lacon bench accuracy django --language python\n  \
+    lacon bench accuracy . --language go --symbols 200 --server gopls --misses")]
+pub(crate) struct Args {
+    /// The project
+    directory: PathBuf,
+    /// The language whose files are compared
+    #[arg(long)]
+    language: String,
+    /// How many functions and how many methods are asked about
+    #[arg(long, default_value_t = 60)]
+    symbols: usize,
+    /// Another seed asks about other symbols
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The server's command line instead of the usual one
+    #[arg(long, value_name = "COMMAND")]
+    server: Option<String>,
+    /// Ask only about symbols below this directory of the project
+    #[arg(long, value_name = "PATH", default_value = "")]
+    below: String,
+    /// Seconds to wait for one answer
+    #[arg(long, default_value_t = 120)]
+    patience: u64,
+    /// List every call that only one side knows
+    #[arg(long)]
+    misses: bool,
+    /// Print the scores as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A call site: file and 1-based line.
+type Site = (String, u32);
+
+/// Hits and misses of one group of edges.
+#[derive(Default, Serialize)]
+struct Score {
+    symbols: usize,
+    truth: usize,
+    found: usize,
+    agreed: usize,
+}
+
+#[derive(Serialize)]
+struct Report {
+    files: usize,
+    resolve_seconds: f64,
+    symbols_asked: usize,
+    symbols_unknown_to_server: usize,
+    functions: Score,
+    methods: Score,
+    by_origin: BTreeMap<&'static str, Score>,
+    precision: f64,
+    recall: f64,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let root = args.directory.canonicalize().with_context(|| format!("no directory `{}`", args.directory.display()))?;
+    let (languages, usual) = family(&args.language)?;
+    let command: Vec<String> = match &args.server {
+        Some(command) => command.split_whitespace().map(str::to_string).collect(),
+        None => usual.iter().map(|part| (*part).to_string()).collect(),
+    };
+    let tree = MemoryTree::read(&root, languages)?;
+    let started = Instant::now();
+    let resolved = tree.resolve();
+    let resolve_seconds = started.elapsed().as_secs_f64();
+    let mut callers: BTreeMap<SymbolRef, BTreeMap<Site, Origin>> = BTreeMap::new();
+    for (file, resolved) in resolved.iter().enumerate() {
+        let path = tree.path(FileId(file as u32));
+        for edge in &resolved.edges {
+            if let (EdgeKind::Calls | EdgeKind::Instantiates, Target::Symbol(symbol)) = (edge.kind, &edge.to) {
+                let sites = callers.entry(*symbol).or_default();
+                let origin = sites.entry((path.to_string(), edge.at.line)).or_insert(edge.origin);
+                *origin = (*origin).min(edge.origin);
+            }
+        }
+    }
+    let mut comparison = Comparison { tree: &tree, root: &root, callers, misses: String::new(), report: Report::new(&tree) };
+    comparison.report.resolve_seconds = resolve_seconds;
+    let mut server = Server::start(&command, &root)?;
+    for (methods, kinds) in [(false, &[Kind::Function][..]), (true, &[Kind::Method, Kind::Constructor][..])] {
+        for symbol in sample(&tree, kinds, &args) {
+            comparison.ask(&mut server, symbol, methods, Duration::from_secs(args.patience))?;
+        }
+    }
+    drop(server);
+    comparison.finish(&args, output)
+}
+
+/// The languages that are compared together, and the server that knows them.
+fn family(language: &str) -> anyhow::Result<(&'static [&'static str], &'static [&'static str])> {
+    Ok(match language {
+        "python" => (&["python"], &["basedpyright-langserver", "--stdio"]),
+        "javascript" | "typescript" | "tsx" => {
+            (&["javascript", "typescript", "tsx"], &["typescript-language-server", "--stdio"])
+        }
+        "go" => (&["go"], &["gopls"]),
+        "rust" => (&["rust"], &["rust-analyzer"]),
+        "java" => (&["java"], &["jdtls"]),
+        "c" | "cpp" => (&["c", "cpp"], &["clangd", "--background-index"]),
+        "csharp" => (&["csharp"], &["csharp-ls"]),
+        "php" => (&["php"], &["phpactor", "language-server"]),
+        "ruby" => (&["ruby"], &["ruby-lsp"]),
+        "kotlin" => (&["kotlin"], &["kotlin-language-server"]),
+        other => bail!("no language server is known for `{other}`; see --help for the languages"),
+    })
+}
+
+/// `args.symbols` definitions of the given kinds, in an order that depends on names and seed alone.
+fn sample(tree: &MemoryTree, kinds: &[Kind], args: &Args) -> Vec<SymbolRef> {
+    let mut ranked = Vec::new();
+    for file in 0..tree.file_count() as u32 {
+        let file = FileId(file);
+        if !tree.path(file).starts_with(&args.below) {
+            continue;
+        }
+        let facts = tree.facts(file);
+        for (id, definition) in facts.definitions.iter().enumerate() {
+            let plain = !definition.flags.contains(Flags::TEST) && !definition.flags.contains(Flags::DECLARATION);
+            if kinds.contains(&definition.kind) && plain {
+                let name = format!("{} {} {} {id}", args.seed, tree.path(file), facts.text(definition.name));
+                let symbol = SymbolRef { file, definition: Some(DefinitionId(id as u32)) };
+                ranked.push((rank(name.as_bytes()), symbol));
+            }
+        }
+    }
+    ranked.sort_unstable();
+    ranked.into_iter().take(args.symbols).map(|(_, symbol)| symbol).collect()
+}
+
+/// FNV-1a with a final mix: any spread will do, as long as it is the same everywhere.
+fn rank(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for &byte in bytes {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+struct Comparison<'a> {
+    tree: &'a MemoryTree,
+    root: &'a Path,
+    callers: BTreeMap<SymbolRef, BTreeMap<Site, Origin>>,
+    misses: String,
+    report: Report,
+}
+
+impl Report {
+    fn new(tree: &MemoryTree) -> Report {
+        Report {
+            files: tree.file_count(),
+            resolve_seconds: 0.0,
+            symbols_asked: 0,
+            symbols_unknown_to_server: 0,
+            functions: Score::default(),
+            methods: Score::default(),
+            by_origin: BTreeMap::new(),
+            precision: 0.0,
+            recall: 0.0,
+        }
+    }
+}
+
+impl Comparison<'_> {
+    fn ask(&mut self, server: &mut Server, symbol: SymbolRef, method: bool, patience: Duration) -> anyhow::Result<()> {
+        let facts = self.tree.facts(symbol.file);
+        let Some(id) = symbol.definition else { return Ok(()) };
+        let definition = facts.definition(id);
+        let path = self.tree.path(symbol.file);
+        let name = format!("{path}::{}", facts.text(definition.name));
+        let absolute = self.root.join(path);
+        let language = self.tree.language(symbol.file);
+        server.open(&absolute, language, self.tree.text(symbol.file))?;
+        let at = definition.name_at;
+        let answer = server.incoming_calls(&absolute, at.line - 1, at.column, patience);
+        server.close(&absolute)?;
+        self.report.symbols_asked += 1;
+        let sites = match answer {
+            Ok(Some(sites)) => sites,
+            Ok(None) => {
+                self.report.symbols_unknown_to_server += 1;
+                return Ok(());
+            }
+            Err(error) => {
+                writeln!(self.misses, "no answer  {name}: {error}")?;
+                self.report.symbols_unknown_to_server += 1;
+                return Ok(());
+            }
+        };
+        let mut truth: BTreeSet<Site> = BTreeSet::new();
+        for site in sites {
+            // Calls from files that were not read (stubs, other languages, skipped directories) are nobody's.
+            if let Ok(relative) = Path::new(&site.path).strip_prefix(self.root)
+                && let Some(relative) = relative.to_str()
+                && self.tree.find(relative).is_some()
+            {
+                truth.insert((relative.to_string(), site.line + 1));
+            }
+        }
+        let none = BTreeMap::new();
+        let found = self.callers.get(&symbol).unwrap_or(&none);
+        let score = if method { &mut self.report.methods } else { &mut self.report.functions };
+        score.symbols += 1;
+        score.truth += truth.len();
+        score.found += found.len();
+        for (site, origin) in found {
+            let agreed = truth.contains(site);
+            score.agreed += usize::from(agreed);
+            let tier = self.report.by_origin.entry(origin_name(*origin)).or_default();
+            tier.found += 1;
+            tier.agreed += usize::from(agreed);
+            if !agreed {
+                writeln!(self.misses, "only ours   {name} <- {}:{} ({})", site.0, site.1, origin_name(*origin))?;
+            }
+        }
+        for site in truth.iter().filter(|site| !found.contains_key(*site)) {
+            writeln!(self.misses, "only theirs {name} <- {}:{}", site.0, site.1)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, args: &Args, output: &mut Output) -> Result<(), Failure> {
+        let (functions, methods) = (&self.report.functions, &self.report.methods);
+        self.report.precision = ratio(functions.agreed + methods.agreed, functions.found + methods.found);
+        self.report.recall = ratio(functions.agreed + methods.agreed, functions.truth + methods.truth);
+        if args.misses {
+            output.text(&self.misses);
+        }
+        if args.json {
+            return output.json(&self.report);
+        }
+        let report = &self.report;
+        output.line(format!(
+            "{} files, resolved in {:.2} s; {} symbols asked, {} unknown to the server",
+            report.files, report.resolve_seconds, report.symbols_asked, report.symbols_unknown_to_server
+        ));
+        for (name, score) in [("functions", &report.functions), ("methods", &report.methods)] {
+            output.line(format!(
+                "{name:<14} precision {:.3} ({}/{})  recall {:.3} ({}/{})",
+                ratio(score.agreed, score.found),
+                score.agreed,
+                score.found,
+                ratio(score.agreed, score.truth),
+                score.agreed,
+                score.truth
+            ));
+        }
+        for (name, score) in &report.by_origin {
+            let precision = ratio(score.agreed, score.found);
+            output.line(format!("{name:<14} precision {precision:.3} ({}/{})", score.agreed, score.found));
+        }
+        output.line(format!("all            precision {:.3}  recall {:.3}", report.precision, report.recall));
+        Ok(())
+    }
+}
+
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+fn origin_name(origin: Origin) -> &'static str {
+    match origin {
+        Origin::LspResolved => "lsp_resolved",
+        Origin::LspDispatch => "lsp_dispatch",
+        Origin::AstResolved => "ast_resolved",
+        Origin::AstInferred => "ast_inferred",
+        Origin::TextMatched => "text_matched",
+    }
+}

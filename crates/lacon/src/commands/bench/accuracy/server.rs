@@ -1,0 +1,218 @@
+//! The smallest language-server client that can ask who calls a function: one request at a time over stdio.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+
+/// Longest message that is read.
+const MAX_MESSAGE: usize = 64 << 20;
+
+/// A running server.
+pub(super) struct Server {
+    process: Child,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    next: i64,
+}
+
+/// One caller as the server names it: file and 0-based line and column of the call.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct CallSite {
+    pub(super) path: String,
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+impl Server {
+    /// Starts `command` and shakes hands about `root`.
+    pub(super) fn start(command: &[String], root: &Path) -> anyhow::Result<Server> {
+        let (program, arguments) = command.split_first().context("no server command")?;
+        let mut process = Command::new(program)
+            .args(arguments)
+            .current_dir(root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start `{program}`"))?;
+        let input = process.stdin.take().context("the server has no stdin")?;
+        let output = process.stdout.take().context("the server has no stdout")?;
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            let mut reader = BufReader::new(output);
+            while let Ok(message) = read_message(&mut reader) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut server = Server { process, input, messages, next: 0 };
+        let uri = uri_of(root);
+        let folders = json!([{"uri": uri, "name": "root"}]);
+        server.request(
+            "initialize",
+            &json!({
+                "processId": std::process::id(),
+                "rootUri": uri,
+                "workspaceFolders": folders,
+                "capabilities": {
+                    "textDocument": {"callHierarchy": {"dynamicRegistration": false}, "references": {}},
+                    "workspace": {"configuration": true, "workspaceFolders": true},
+                    "window": {"workDoneProgress": true},
+                },
+            }),
+            Duration::from_secs(120),
+        )?;
+        server.notify("initialized", &json!({}))?;
+        Ok(server)
+    }
+
+    /// Opens a document.
+    pub(super) fn open(&mut self, path: &Path, language: &str, text: &str) -> anyhow::Result<()> {
+        let document = json!({"uri": uri_of(path), "languageId": language, "version": 1, "text": text});
+        self.notify("textDocument/didOpen", &json!({"textDocument": document}))
+    }
+
+    /// Closes a document.
+    pub(super) fn close(&mut self, path: &Path) -> anyhow::Result<()> {
+        self.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri_of(path)}}))
+    }
+
+    /// Every call of what stands at the position; `None` when the server knows no such thing.
+    pub(super) fn incoming_calls(
+        &mut self,
+        path: &Path,
+        line: u32,
+        column: u32,
+        patience: Duration,
+    ) -> anyhow::Result<Option<Vec<CallSite>>> {
+        let position = json!({"textDocument": {"uri": uri_of(path)}, "position": {"line": line, "character": column}});
+        let items = self.request("textDocument/prepareCallHierarchy", &position, patience)?;
+        let Some(item) = items.as_array().and_then(|items| items.first()) else {
+            return Ok(None);
+        };
+        let calls = self.request("callHierarchy/incomingCalls", &json!({"item": item}), patience)?;
+        let mut sites = Vec::new();
+        for call in calls.as_array().into_iter().flatten() {
+            let Some(path) = call["from"]["uri"].as_str().and_then(path_of) else { continue };
+            for range in call["fromRanges"].as_array().into_iter().flatten() {
+                let number = |name: &str| range["start"][name].as_u64().unwrap_or(0) as u32;
+                sites.push(CallSite { path: path.clone(), line: number("line"), column: number("character") });
+            }
+        }
+        sites.sort();
+        sites.dedup();
+        Ok(Some(sites))
+    }
+
+    fn request(&mut self, method: &str, parameters: &Value, patience: Duration) -> anyhow::Result<Value> {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
+        let deadline = std::time::Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(std::time::Instant::now());
+            let mut message = match self.messages.recv_timeout(left) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => bail!("`{method}` took longer than {} s", patience.as_secs()),
+                Err(RecvTimeoutError::Disconnected) => bail!("the server ended during `{method}`"),
+            };
+            if message.get("method").is_some() {
+                self.answer(&message)?;
+            } else if message["id"] == json!(id) {
+                if let Some(error) = message.get("error") {
+                    bail!("`{method}` failed: {error}");
+                }
+                return Ok(message["result"].take());
+            }
+        }
+    }
+
+    /// Answers what a server asks its client, with as little as it accepts.
+    fn answer(&mut self, message: &Value) -> anyhow::Result<()> {
+        let Some(id) = message.get("id") else { return Ok(()) };
+        let result = match message["method"].as_str() {
+            Some("workspace/configuration") => {
+                let count = message["params"]["items"].as_array().map_or(0, Vec::len);
+                Value::Array(vec![Value::Null; count])
+            }
+            _ => Value::Null,
+        };
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
+    }
+
+    fn notify(&mut self, method: &str, parameters: &Value) -> anyhow::Result<()> {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": parameters}))
+    }
+
+    fn send(&mut self, message: &Value) -> anyhow::Result<()> {
+        let body = message.to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{body}", body.len())?;
+        self.input.flush()?;
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Best effort: the measurement is over either way.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+fn read_message(reader: &mut impl BufRead) -> anyhow::Result<Value> {
+    let mut length = None;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            bail!("end of stream");
+        }
+        let line = line.trim();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("Content-Length:") {
+            length = Some(value.trim().parse::<usize>()?);
+        }
+    }
+    let length = length.context("a message without length")?;
+    if length > MAX_MESSAGE {
+        bail!("a message of {length} bytes");
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    Ok(serde_json::from_slice(&body)?)
+}
+
+fn uri_of(path: &Path) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+fn path_of(uri: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = uri.strip_prefix("file://")?.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            let digits = std::str::from_utf8(&digits).ok()?.to_string();
+            bytes.push(u8::from_str_radix(&digits, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,304 @@
+//! Sizes and round trips: every case in every form, and the totals.
+
+use std::io::Write;
+
+use comfy_table::{CellAlignment, Table, TableStyle};
+use serde::Serialize;
+use serde_json::Value;
+use wire::Format;
+use wire::layout::Layout;
+use wire::tokens::Tokenizer;
+
+use super::cases::Case;
+use super::speed::Speed;
+use crate::failure::Failure;
+
+/// The forms compared, in the order of the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Form {
+    Json,
+    JsonPretty,
+    Gcx,
+    Gcf,
+    Toon,
+    Auto,
+}
+
+impl Form {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Json,
+        Self::JsonPretty,
+        Self::Gcx,
+        Self::Gcf,
+        Self::Toon,
+        Self::Auto,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::JsonPretty => "JSON pretty",
+            Self::Gcx => "GCX1",
+            Self::Gcf => "GCF",
+            Self::Toon => "TOON",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+/// Everything measured.
+#[derive(Serialize)]
+pub(crate) struct Scorecard {
+    pub(crate) cases: Vec<Row>,
+    pub(crate) totals: Vec<Measure>,
+    /// Median over the cases of the tokens (cl100k) saved against compact JSON, in percent.
+    pub(crate) median_saving: Vec<(Form, f64)>,
+    pub(crate) estimator: Estimator,
+    pub(crate) speed: Vec<Speed>,
+}
+
+/// One case in every form.
+#[derive(Serialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) forms: Vec<Measure>,
+}
+
+/// One form of one case, or of all.
+#[derive(Clone, Serialize)]
+pub(crate) struct Measure {
+    pub(crate) form: Form,
+    /// What `auto` chose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chosen: Option<String>,
+    pub(crate) bytes: usize,
+    pub(crate) cl100k: usize,
+    pub(crate) o200k: usize,
+    pub(crate) gzip: usize,
+    /// Whether decoding gave the same value, compared.
+    pub(crate) round_trip: bool,
+}
+
+/// How far the token estimate is off, in percent of the exact count.
+#[derive(Serialize)]
+pub(crate) struct Estimator {
+    pub(crate) texts: usize,
+    pub(crate) mean_error: f64,
+    pub(crate) worst_error: f64,
+}
+
+/// Encodes, counts and decodes every case in every form.
+pub(crate) fn measure(cases: &[Case]) -> Result<Scorecard, Failure> {
+    let mut rows = Vec::new();
+    let mut errors = Vec::new();
+    for case in cases {
+        let mut forms = Vec::new();
+        for form in Form::ALL {
+            let (text, chosen) = encode(case, form)?;
+            for tokenizer in Tokenizer::ALL {
+                let exact = tokenizer.count(&text) as f64;
+                errors.push((tokenizer.estimate(&text) as f64 - exact).abs() / exact.max(1.0) * 100.0);
+            }
+            forms.push(Measure {
+                form,
+                chosen: chosen.map(|format| format.to_string()),
+                bytes: text.len(),
+                cl100k: Tokenizer::Cl100k.count(&text),
+                o200k: Tokenizer::O200k.count(&text),
+                gzip: gzip_length(&text)?,
+                round_trip: decode(form, &text).is_some_and(|value| wire::same(&value, &case.value)),
+            });
+        }
+        rows.push(Row {
+            name: case.name.clone(),
+            forms,
+        });
+    }
+    let totals = Form::ALL
+        .iter()
+        .enumerate()
+        .map(|(at, &form)| {
+            let sum = |count: fn(&Measure) -> usize| rows.iter().map(|row| count(&row.forms[at])).sum();
+            Measure {
+                form,
+                chosen: None,
+                bytes: sum(|measure| measure.bytes),
+                cl100k: sum(|measure| measure.cl100k),
+                o200k: sum(|measure| measure.o200k),
+                gzip: sum(|measure| measure.gzip),
+                round_trip: rows.iter().all(|row| row.forms[at].round_trip),
+            }
+        })
+        .collect();
+    let median_saving = Form::ALL
+        .iter()
+        .enumerate()
+        .map(|(at, &form)| (form, median(rows.iter().map(|row| saving(row, at)))))
+        .collect();
+    let estimator = Estimator {
+        texts: errors.len(),
+        mean_error: errors.iter().sum::<f64>() / errors.len().max(1) as f64,
+        worst_error: errors.iter().copied().fold(0.0, f64::max),
+    };
+    Ok(Scorecard {
+        cases: rows,
+        totals,
+        median_saving,
+        estimator,
+        speed: Vec::new(),
+    })
+}
+
+fn encode(case: &Case, form: Form) -> Result<(String, Option<Format>), Failure> {
+    let layout = Layout::generic(&case.tool);
+    Ok(match form {
+        Form::Json => (serde_json::to_string(&case.value)?, None),
+        Form::JsonPretty => (serde_json::to_string_pretty(&case.value)?, None),
+        Form::Gcx => (wire::gcx::to_string(&case.tool, &case.value)?, None),
+        Form::Gcf => (wire::gcf::to_string(&case.value)?, None),
+        Form::Toon => (toon_format::encode_default(&case.value)?, None),
+        Form::Auto => {
+            let encoded = wire::encode(&case.value, &layout, Format::Auto, Tokenizer::Cl100k)?;
+            (encoded.text, Some(encoded.format))
+        }
+    })
+}
+
+fn decode(form: Form, text: &str) -> Option<Value> {
+    match form {
+        Form::Json | Form::JsonPretty => serde_json::from_str(text).ok(),
+        Form::Gcx => wire::gcx::from_str(text).ok(),
+        Form::Gcf => wire::gcf::from_str(text).ok(),
+        Form::Toon => toon_format::decode_default(text).ok(),
+        Form::Auto => wire::decode(text).ok(),
+    }
+}
+
+fn gzip_length(text: &str) -> Result<usize, Failure> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text.as_bytes())?;
+    Ok(encoder.finish()?.len())
+}
+
+/// Percent of JSON's cl100k tokens that a form saves; negative when it costs more.
+pub(crate) fn saving(row: &Row, form: usize) -> f64 {
+    100.0 - 100.0 * row.forms[form].cl100k as f64 / row.forms[0].cl100k.max(1) as f64
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        length if length % 2 == 1 => values[length / 2],
+        length => (values[length / 2 - 1] + values[length / 2]) / 2.0,
+    }
+}
+
+impl Scorecard {
+    /// The scorecard as text in one of comfy-table's styles.
+    pub(crate) fn render(&self, style: TableStyle) -> String {
+        let mut parts = Vec::new();
+
+        let mut tokens = table(style.clone());
+        tokens.set_header(
+            ["cl100k tokens"]
+                .into_iter()
+                .map(str::to_owned)
+                .chain(Form::ALL.map(|form| form.name().to_owned()))
+                .chain(["auto is".to_owned()]),
+        );
+        for row in &self.cases {
+            let mut cells = vec![row.name.clone()];
+            for (at, measure) in row.forms.iter().enumerate() {
+                let broken = if measure.round_trip { "" } else { " lossy" };
+                cells.push(match at {
+                    0 => measure.cl100k.to_string(),
+                    _ => format!("{} ({:+.1} %){broken}", measure.cl100k, -saving(row, at)),
+                });
+            }
+            cells.push(
+                row.forms
+                    .last()
+                    .and_then(|measure| measure.chosen.clone())
+                    .unwrap_or_default(),
+            );
+            tokens.add_row(cells);
+        }
+        align_right(&mut tokens);
+        parts.push(tokens.to_string());
+
+        let mut totals = table(style.clone());
+        totals.set_header([
+            "all cases",
+            "bytes",
+            "cl100k",
+            "o200k",
+            "gzip",
+            "cl100k against JSON",
+            "median",
+            "round trip",
+        ]);
+        for (measure, (_, median)) in self.totals.iter().zip(&self.median_saving) {
+            let json = &self.totals[0];
+            totals.add_row([
+                measure.form.name().to_owned(),
+                measure.bytes.to_string(),
+                measure.cl100k.to_string(),
+                measure.o200k.to_string(),
+                measure.gzip.to_string(),
+                format!(
+                    "{:+.1} %",
+                    100.0 * measure.cl100k as f64 / json.cl100k.max(1) as f64 - 100.0
+                ),
+                format!("{:+.1} %", -median),
+                if measure.round_trip { "equal" } else { "not equal" }.to_owned(),
+            ]);
+        }
+        align_right(&mut totals);
+        parts.push(totals.to_string());
+
+        if !self.speed.is_empty() {
+            let mut speed = table(style.clone());
+            speed.set_header([
+                "speed",
+                "format",
+                "encode MB/s",
+                "× serde_json",
+                "decode MB/s",
+                "× serde_json",
+            ]);
+            for measured in &self.speed {
+                speed.add_row([
+                    measured.data.to_owned(),
+                    measured.format.to_owned(),
+                    format!("{:.0}", measured.encode_mb_s),
+                    format!("{:.2}", measured.encode_ratio),
+                    format!("{:.0}", measured.decode_mb_s),
+                    format!("{:.2}", measured.decode_ratio),
+                ]);
+            }
+            align_right(&mut speed);
+            parts.push(speed.to_string());
+        }
+
+        parts.push(format!(
+            "Token estimate: off by {:.1} % on average and {:.1} % at worst, over {} counts.",
+            self.estimator.mean_error, self.estimator.worst_error, self.estimator.texts
+        ));
+        parts.join("\n\n")
+    }
+}
+
+fn table(style: TableStyle) -> Table {
+    let mut table = Table::new();
+    table.load_style(style);
+    table
+}
+
+fn align_right(table: &mut Table) {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
