@@ -3,9 +3,14 @@
 //! `scan` finds the files, `store` keeps facts by content, `resolve` turns names into edges, `snapshot` is what every
 //! question reads. `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
+pub mod build;
 pub mod model;
 pub mod packages;
 pub mod resolve;
 pub mod scan;
 pub mod snapshot;
+pub mod store;
 pub mod tree;
+
+/// Version of what resolution says; part of a snapshot's digest. Raise it when the same facts give other edges.
+pub(crate) const RESOLUTION_VERSION: u32 = 1;

@@ -15,9 +15,9 @@ pub use escape::{escape_path, unescape_path};
 pub use read::read_source;
 pub use text::{Decoded, decode};
 
-pub(crate) use read::{Source, read};
+pub(crate) use read::{read, read_bytes};
 pub(crate) use text::DECODE_VERSION;
-pub(crate) use walk::{Candidate, Walk, walk};
+pub(crate) use walk::{Candidate, Stamp, Walk, walk};
 
 /// A file that was seen and left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

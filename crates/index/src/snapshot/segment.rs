@@ -76,6 +76,14 @@ impl Segment {
             .unwrap_or(0)
     }
 
+    /// The names of all symbols but the first, which is the file.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.symbols.iter().skip(1).map(|symbol| {
+            let start = symbol.text_start.get() as usize + usize::from(symbol.name_start.get());
+            &self.text[start..start + usize::from(symbol.name_length.get())]
+        })
+    }
+
     /// For each symbol of an older version of the same file, its number in this one; `None` when all are equal.
     pub(crate) fn match_older(&self, older: &Segment) -> Option<Vec<Option<u32>>> {
         if self.identities == older.identities {
@@ -366,6 +374,37 @@ impl FileEdges {
             edges: edges.into(),
             unresolved_calls: resolved.unresolved_calls,
         }
+    }
+
+    /// Follows files that were renumbered and symbols that moved inside their file. An edge into something that is gone is
+    /// dropped; resolution was to replace it anyway.
+    pub(crate) fn follow<'t>(
+        &mut self,
+        renumber: impl Fn(FileId) -> Option<FileId>,
+        moved: impl Fn(FileId) -> Option<&'t Vec<Option<u32>>>,
+    ) {
+        let followed = self.edges.iter().filter_map(|edge| {
+            if edge.file == EXTERNAL {
+                return Some(*edge);
+            }
+            let file = renumber(FileId(edge.file))?;
+            let to = match moved(file) {
+                None => edge.to,
+                Some(table) => table.get(edge.to as usize).copied().flatten()?,
+            };
+            Some(FileEdge {
+                file: file.0,
+                to,
+                ..*edge
+            })
+        });
+        let mut edges: Vec<FileEdge> = followed.collect();
+        // External edges are in order already, and their numbers say nothing about it: a stable sort leaves them be.
+        edges.sort_by_key(|edge| match edge.file {
+            EXTERNAL => (edge.from, EdgeBits(edge.bits).kind(), EXTERNAL, 0, 0, 0),
+            _ => edge.order(),
+        });
+        self.edges = edges.into();
     }
 }
 

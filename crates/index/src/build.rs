@@ -1,0 +1,428 @@
+//! From a tree to a snapshot: scan, extract what the store does not have, resolve, assemble.
+//!
+//! A cold build and an update after one edit are the same four steps; they differ in how many files each step touches. What
+//! an [`Indexer`] keeps between snapshots is position-independent (segments and edges told by file), so after an edit the
+//! files that did not change are copied, not computed. A build from nothing gives the same bytes.
+
+mod state;
+mod survey;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::scan::{Config, ConfigError, SkipReason, unescape_path, walk};
+use crate::snapshot::{Snapshot, SnapshotError};
+use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Stats, StoreError, WriterLock};
+use crate::tree::Resolve;
+use state::State;
+use survey::{Survey, survey_all, survey_some};
+
+/// How to build.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Where to keep the index instead of the default place.
+    pub directory: Option<PathBuf>,
+    /// What to index instead of what `lacon.toml` says.
+    pub config: Option<Config>,
+    /// Number of threads; the number of cores where it is not given.
+    pub threads: Option<usize>,
+    /// Hears how far the build is.
+    pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+}
+
+/// How far a build is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// The walk found this many candidates.
+    Found {
+        /// Candidates.
+        files: usize,
+    },
+    /// Files read or recognised, of those found.
+    Extracted {
+        /// So far.
+        done: usize,
+        /// Of.
+        total: usize,
+    },
+    /// Files resolved.
+    Resolved {
+        /// So far.
+        done: usize,
+        /// Of; an update may resolve fewer.
+        total: usize,
+    },
+    /// The snapshot is being written.
+    Writing,
+}
+
+/// Why a build failed. The previous snapshot is still in place.
+#[derive(thiserror::Error, Debug)]
+pub enum BuildError {
+    /// The index directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The snapshot that was just written cannot be read.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// Threads cannot be started.
+    #[error("cannot start threads")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// What a build did.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The result.
+    pub snapshot: Snapshot,
+    /// Whether the snapshot is a new one.
+    pub changed: bool,
+    /// Files that were read from disk.
+    pub read: usize,
+    /// Files that were parsed, because the store had no facts of them.
+    pub extracted: usize,
+    /// Bytes that were parsed.
+    pub extracted_bytes: u64,
+    /// Files whose edges were computed.
+    pub resolved: usize,
+    /// Files left out, by reason.
+    pub skipped: Vec<(SkipReason, usize)>,
+    /// What the owner of the index should hear.
+    pub notices: Vec<Notice>,
+    /// Where the time went.
+    pub time: Times,
+}
+
+/// Where the time of a build went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Walking the tree.
+    pub scan: Duration,
+    /// Reading, hashing, parsing and storing.
+    pub extract: Duration,
+    /// Resolving names.
+    pub resolve: Duration,
+    /// Assembling and writing the snapshot.
+    pub write: Duration,
+    /// All of it.
+    pub total: Duration,
+}
+
+/// The one writer of an index, alive between snapshots.
+pub struct Indexer {
+    options: Options,
+    config: Config,
+    directory: Directory,
+    _lock: WriterLock,
+    facts: FactsStore,
+    stats: Stats,
+    pool: rayon::ThreadPool,
+    make_resolver: fn() -> Box<dyn Resolve>,
+    survey: Option<Survey>,
+    state: Option<State>,
+    snapshot: Option<Snapshot>,
+    notices: Vec<Notice>,
+}
+
+impl Indexer {
+    /// Opens the index of `root` for writing.
+    pub fn open(root: &Path, options: Options) -> Result<Indexer, BuildError> {
+        Indexer::with_resolver(root, options, || Box::new(crate::resolve::Resolver::new()))
+    }
+
+    /// As [`Indexer::open`], with another resolution.
+    pub fn with_resolver(
+        root: &Path,
+        options: Options,
+        make_resolver: fn() -> Box<dyn Resolve>,
+    ) -> Result<Indexer, BuildError> {
+        let location = Location::of(root, options.directory.as_deref())?;
+        let config = match &options.config {
+            Some(config) => config.clone(),
+            None => Config::load(&location.root)?,
+        };
+        let directory = Directory::create(location)?;
+        let lock = directory.lock()?;
+        let (facts, mut notices) = FactsStore::open(&directory.location().facts)?;
+        let stats = Stats::load(&directory, stats_context(&config));
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads.unwrap_or(0))
+            .stack_size(16 << 20)
+            .build()?;
+        let snapshot = match Snapshot::open(&directory.location().snapshot()) {
+            Ok(snapshot) => match snapshot.verify() {
+                Ok(()) => Some(snapshot),
+                Err(_) => {
+                    notices.push(Notice::DamagedSnapshot);
+                    None
+                }
+            },
+            Err(SnapshotError::Missing { .. }) => None,
+            Err(SnapshotError::Version { .. }) => {
+                notices.push(Notice::OldSnapshot);
+                None
+            }
+            Err(_) => {
+                notices.push(Notice::DamagedSnapshot);
+                None
+            }
+        };
+        Ok(Indexer {
+            options,
+            config,
+            directory,
+            _lock: lock,
+            facts,
+            stats,
+            pool,
+            make_resolver,
+            survey: None,
+            state: None,
+            snapshot,
+            notices,
+        })
+    }
+
+    /// Brings the snapshot up to date with the whole tree.
+    pub fn build(&mut self) -> Result<Report, BuildError> {
+        let start = Instant::now();
+        if self.options.config.is_none() {
+            let config = Config::load(self.root())?;
+            if config != self.config {
+                self.stats = Stats::load(&self.directory, stats_context(&config));
+                self.config = config;
+            }
+        }
+        let walk = walk(self.root(), &self.config)?;
+        let scan = start.elapsed();
+        self.progress(Progress::Found {
+            files: walk.candidates.len(),
+        });
+        let survey = self.pool.install(|| {
+            survey_all(
+                walk,
+                self.directory.location(),
+                &self.config,
+                &self.facts,
+                &mut self.stats,
+                &|progress| self.options.progress.iter().for_each(|hear| hear(progress)),
+            )
+        })?;
+        let report = self.finish(survey, start, scan)?;
+        self.stats.save(&self.directory)?;
+        let live: Vec<FactsKey> = self.survey.iter().flat_map(|survey| survey.keys()).collect();
+        self.facts.collect(&live)?;
+        Ok(report)
+    }
+
+    /// Brings the snapshot up to date with files that may have changed, given by absolute path or relative to the root.
+    /// Looks at these alone where that is enough, and at the whole tree where it is not.
+    pub fn update(&mut self, paths: &[PathBuf]) -> Result<Report, BuildError> {
+        let start = Instant::now();
+        let Some(known) = &self.survey else {
+            return self.build();
+        };
+        let survey = self.pool.install(|| {
+            survey_some(
+                known,
+                paths,
+                self.directory.location(),
+                &self.config,
+                &self.facts,
+                &mut self.stats,
+            )
+        })?;
+        match survey {
+            Some(survey) => self.finish(survey, start, Duration::ZERO),
+            None => self.build(),
+        }
+    }
+
+    /// Computes what an update needs, so that the first one is as fast as the others. A build that found nothing to do
+    /// leaves it out.
+    pub fn prepare(&mut self) -> Result<(), BuildError> {
+        if self.survey.is_none() {
+            self.build()?;
+        }
+        if let (None, Some(survey)) = (&self.state, &mut self.survey) {
+            let mut state = State::new((self.make_resolver)());
+            self.pool
+                .install(|| state.apply(survey, self.directory.location(), &self.facts, &|_| ()));
+            self.state = Some(state);
+        }
+        Ok(())
+    }
+
+    /// The newest snapshot, if there is one.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref()
+    }
+
+    /// The index directory.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The tree.
+    pub fn root(&self) -> &Path {
+        &self.directory.location().root
+    }
+
+    fn finish(&mut self, mut survey: Survey, start: Instant, scan: Duration) -> Result<Report, BuildError> {
+        self.facts.flush()?;
+        let mut time = Times {
+            scan,
+            extract: start.elapsed() - scan,
+            ..Times::default()
+        };
+        let digest = survey.digest();
+        let current = self
+            .snapshot
+            .as_ref()
+            .filter(|snapshot| *snapshot.tree_digest() == digest)
+            .cloned();
+        let mut resolved = 0;
+        let changed = current.is_none();
+        let snapshot = match current {
+            Some(snapshot) => {
+                // The numbers of a living state must stay those of the survey, so it follows even when nothing is written.
+                if let Some(state) = &mut self.state {
+                    let location = self.directory.location();
+                    self.pool
+                        .install(|| state.apply(&mut survey, location, &self.facts, &|_| ()));
+                }
+                snapshot
+            }
+            None => {
+                let hear = |progress| self.options.progress.iter().for_each(|hear| hear(progress));
+                let began = Instant::now();
+                let state = self.state.get_or_insert_with(|| State::new((self.make_resolver)()));
+                let location = self.directory.location();
+                resolved = self
+                    .pool
+                    .install(|| state.apply(&mut survey, location, &self.facts, &hear));
+                time.resolve = began.elapsed();
+                hear(Progress::Writing);
+                let began = Instant::now();
+                let path = self
+                    .directory
+                    .replace("snapshot", |file| state.write(&survey, digest, file))?;
+                time.write = began.elapsed();
+                Snapshot::open(&path)?
+            }
+        };
+        self.facts.flush()?;
+        self.notices.extend(self.facts.take_notice());
+        time.total = start.elapsed();
+        let report = Report {
+            snapshot: snapshot.clone(),
+            changed,
+            read: survey.read,
+            extracted: survey.extracted,
+            extracted_bytes: survey.extracted_bytes,
+            resolved,
+            skipped: survey.skipped_by_reason(),
+            notices: std::mem::take(&mut self.notices),
+            time,
+        };
+        self.survey = Some(survey);
+        self.snapshot = Some(snapshot);
+        Ok(report)
+    }
+
+    fn progress(&self, progress: Progress) {
+        if let Some(hear) = &self.options.progress {
+            hear(progress);
+        }
+    }
+}
+
+impl Drop for Indexer {
+    fn drop(&mut self) {
+        // A cache that cannot be saved costs time later, nothing else.
+        if self.survey.is_some() {
+            drop(self.stats.save(&self.directory));
+        }
+    }
+}
+
+/// Opens the current snapshot of a tree for reading.
+pub fn open_snapshot(root: &Path, directory: Option<&Path>) -> Result<Snapshot, BuildError> {
+    let location = Location::of(root, directory)?;
+    Ok(Snapshot::open(&location.snapshot())?)
+}
+
+/// A reader that follows the writer: holds a snapshot and notices when a newer one is in place.
+pub struct Follower {
+    location: Location,
+    stamp: Option<crate::scan::Stamp>,
+    snapshot: Snapshot,
+}
+
+impl Follower {
+    /// Opens the current snapshot of a tree.
+    pub fn open(root: &Path, directory: Option<&Path>) -> Result<Follower, BuildError> {
+        let location = Location::of(root, directory)?;
+        let stamp = stamp_of(&location.snapshot());
+        let snapshot = Snapshot::open(&location.snapshot())?;
+        Ok(Follower {
+            location,
+            stamp,
+            snapshot,
+        })
+    }
+
+    /// The snapshot as of the last [`Follower::refresh`].
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The tree that is followed.
+    pub fn root(&self) -> &Path {
+        &self.location.root
+    }
+
+    /// Moves on to the newest snapshot; says whether there was a newer one. Costs one look at the file when there is not.
+    pub fn refresh(&mut self) -> Result<bool, BuildError> {
+        let path = self.location.snapshot();
+        let stamp = stamp_of(&path);
+        if stamp == self.stamp {
+            return Ok(false);
+        }
+        self.snapshot = Snapshot::open(&path)?;
+        self.stamp = stamp;
+        Ok(true)
+    }
+
+    /// Whether the file is on disk as it was indexed.
+    pub fn is_current(&self, path: &str) -> bool {
+        let file = self.snapshot.find_file(path);
+        let read = std::fs::read(self.location.root.join(unescape_path(path)));
+        match (file, read) {
+            (Some(file), Ok(bytes)) => blake3::hash(&bytes).as_bytes() == file.hash(),
+            _ => false,
+        }
+    }
+}
+
+fn stamp_of(path: &Path) -> Option<crate::scan::Stamp> {
+    std::fs::metadata(path).ok().map(|metadata| crate::scan::Stamp::of(&metadata))
+}
+
+/// What the entries of the stat cache depend on besides the files.
+fn stats_context(config: &Config) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&config.digest());
+    hasher.update(&crate::scan::DECODE_VERSION.to_le_bytes());
+    hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+    // A new grammar makes files source that were not, and detection may change with the facts.
+    for language in syntax::languages::all() {
+        hasher.update(language.name().as_bytes());
+    }
+    hasher.update(&syntax::facts::FACTS_VERSION.to_le_bytes());
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,309 @@
+//! What an indexer keeps between snapshots: the segment and the edges of each file, and the resolver.
+
+use std::io::{self, Seek, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rayon::prelude::*;
+use syntax::FileFacts;
+
+use super::Progress;
+use super::survey::{Entry, Survey};
+use crate::model::{FileId, ResolvedFile};
+use crate::scan::{decode, read_bytes};
+use crate::snapshot::fold;
+use crate::snapshot::names::Names;
+use crate::snapshot::segment::{FileEdges, Segment};
+use crate::snapshot::writer::{self, FileInput, Input};
+use crate::store::{FactsStore, Location};
+use crate::tree::{Change, Manifest, Resolve, Tree};
+
+/// Everything that the next snapshot is assembled from.
+pub(super) struct State {
+    files: Vec<FileState>,
+    manifests: Vec<Manifest>,
+    names: Names,
+    externals: Names,
+    resolver: Box<dyn Resolve>,
+    /// Whether the resolver knows the files.
+    resolved: bool,
+}
+
+/// One file of the tree that was last applied.
+struct FileState {
+    entry: Entry,
+    segment: Arc<Segment>,
+    /// Numbers of the symbols' names.
+    names: Box<[u32]>,
+    edges: FileEdges,
+}
+
+impl State {
+    pub(super) fn new(resolver: Box<dyn Resolve>) -> State {
+        State {
+            files: Vec::new(),
+            manifests: Vec::new(),
+            names: Names::new(fold::compare),
+            externals: Names::new(|left, right| left.cmp(right)),
+            resolver,
+            resolved: false,
+        }
+    }
+
+    /// Moves on to a new survey and returns how many files were resolved.
+    pub(super) fn apply(
+        &mut self,
+        survey: &mut Survey,
+        location: &Location,
+        facts: &FactsStore,
+        hear: &(dyn Fn(Progress) + Sync),
+    ) -> usize {
+        let (change, moved) = self.exchange_files(survey, location, facts);
+        let nothing = change == Change::default();
+        if self.resolved && nothing {
+            return 0;
+        }
+        if self.resolved {
+            self.follow(&change, &moved);
+        }
+        self.resolve(&change, location, facts, hear)
+    }
+
+    /// Writes the snapshot of the survey that was last applied.
+    pub(super) fn write(&mut self, survey: &Survey, digest: [u8; 32], out: &mut (impl Write + Seek)) -> io::Result<()> {
+        let files: Vec<FileInput<'_>> = self
+            .files
+            .iter()
+            .map(|file| FileInput {
+                path: &file.entry.path,
+                language: file.entry.language,
+                hash: file.entry.hash,
+                size: file.entry.size,
+                segment: &file.segment,
+                names: &file.names,
+                edges: &file.edges,
+            })
+            .collect();
+        let input = Input {
+            tree: digest,
+            files: &files,
+            names: &mut self.names,
+            externals: &mut self.externals,
+            skipped: &survey.skipped,
+        };
+        writer::write(input, out)
+    }
+
+    /// Replaces the list of files. Returns what changed, and for each modified file where its symbols went.
+    fn exchange_files(
+        &mut self,
+        survey: &mut Survey,
+        location: &Location,
+        facts: &FactsStore,
+    ) -> (Change, Vec<(FileId, Vec<Option<u32>>)>) {
+        let mut change = Change {
+            manifests: self.manifests != survey.manifests,
+            ..Change::default()
+        };
+        self.manifests.clone_from(&survey.manifests);
+        let mut old: Vec<Option<FileState>> = std::mem::take(&mut self.files).into_iter().map(Some).collect();
+        let mut renumbered: Vec<Option<FileId>> = vec![None; old.len()];
+        // For each new file the old one of the same path, if any: a merge of two sorted lists.
+        let mut before: Vec<Option<usize>> = Vec::with_capacity(survey.files.len());
+        let mut at = 0;
+        for (number, entry) in (0..).map(FileId).zip(&survey.files) {
+            let path_of = |at: usize| old[at].as_ref().map(|file| &*file.entry.path);
+            while at < old.len() && path_of(at) < Some(&entry.path) {
+                change.removed.push(FileId(at as u32));
+                at += 1;
+            }
+            if at < old.len() && path_of(at) == Some(&entry.path) {
+                renumbered[at] = Some(number);
+                before.push(Some(at));
+                at += 1;
+            } else {
+                change.added.push(number);
+                before.push(None);
+            }
+        }
+        change.removed.extend((at..old.len()).map(|at| FileId(at as u32)));
+        if !change.added.is_empty() || !change.removed.is_empty() {
+            change.renumbered = Some(renumbered);
+        }
+
+        let segments: Vec<Option<Arc<Segment>>> = survey
+            .files
+            .par_iter_mut()
+            .enumerate()
+            .map(|(number, entry)| {
+                let segment = entry.segment.take();
+                if is_kept(&before, &old, number, entry) {
+                    return None;
+                }
+                Some(segment.unwrap_or_else(|| {
+                    let facts = facts_of(entry, location, facts);
+                    Segment::new(&facts, entry.size, entry.flags).into()
+                }))
+            })
+            .collect();
+
+        let mut moved = Vec::new();
+        for (number, (entry, segment)) in survey.files.iter().zip(segments).enumerate() {
+            let previous = before[number].and_then(|at| old[at].take());
+            let file = match (previous, segment) {
+                (Some(file), None) => FileState {
+                    entry: entry.clone(),
+                    ..file
+                },
+                (previous, segment) => {
+                    let Some(segment) = segment else { continue };
+                    if let Some(previous) = previous {
+                        change.modified.push(FileId(number as u32));
+                        if let Some(table) = segment.match_older(&previous.segment) {
+                            moved.push((FileId(number as u32), table));
+                        }
+                    }
+                    FileState {
+                        entry: entry.clone(),
+                        names: segment.names().map(|name| self.names.number(name)).collect(),
+                        segment,
+                        edges: FileEdges::default(),
+                    }
+                }
+            };
+            self.files.push(file);
+        }
+        (change, moved)
+    }
+
+    /// Lets the edges of unchanged files follow files that were renumbered and symbols that moved.
+    fn follow(&mut self, change: &Change, moved: &[(FileId, Vec<Option<u32>>)]) {
+        if change.renumbered.is_none() && moved.is_empty() {
+            return;
+        }
+        self.files.par_iter_mut().for_each(|file| {
+            file.edges.follow(
+                |old| change.renumber(old),
+                |file| {
+                    let at = moved.binary_search_by_key(&file, |(file, _)| *file).ok()?;
+                    Some(&moved[at].1)
+                },
+            );
+        });
+    }
+
+    fn resolve(
+        &mut self,
+        change: &Change,
+        location: &Location,
+        facts: &FactsStore,
+        hear: &(dyn Fn(Progress) + Sync),
+    ) -> usize {
+        let total = self.files.len();
+        let done = AtomicUsize::new(0);
+        let externals = Mutex::new(std::mem::replace(&mut self.externals, Names::new(|_, _| std::cmp::Ordering::Equal)));
+        let results: Mutex<Vec<(FileId, FileEdges)>> = Mutex::default();
+        let files = &self.files;
+        let sink = |file: FileId, resolved: ResolvedFile| {
+            let Some(state) = files.get(file.0 as usize) else {
+                return;
+            };
+            let edges = FileEdges::new(
+                file,
+                &state.segment,
+                &resolved,
+                |target| files.get(target.0 as usize).map(|target| &*target.segment),
+                |names| {
+                    let mut externals = externals.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                    names.iter().map(|name| externals.number(name)).collect()
+                },
+            );
+            results
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .push((file, edges));
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if done.is_multiple_of(64) || done == total {
+                hear(Progress::Resolved { done, total });
+            }
+        };
+        let tree = StateTree {
+            files,
+            manifests: &self.manifests,
+            location,
+            facts,
+        };
+        if self.resolved {
+            self.resolver.update(&tree, change, &sink);
+        } else {
+            self.resolver.resolve(&tree, &sink);
+            self.resolved = true;
+        }
+        let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.externals = externals.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let count = results.len();
+        for (file, edges) in results {
+            self.files[file.0 as usize].edges = edges;
+        }
+        count
+    }
+}
+
+fn is_kept(before: &[Option<usize>], old: &[Option<FileState>], number: usize, entry: &Entry) -> bool {
+    before[number]
+        .and_then(|at| old[at].as_ref())
+        .is_some_and(|file| file.entry.same_content(entry) && file.entry.flags == entry.flags)
+}
+
+/// The tree as the resolver sees it.
+struct StateTree<'a> {
+    files: &'a [FileState],
+    manifests: &'a [Manifest],
+    location: &'a Location,
+    facts: &'a FactsStore,
+}
+
+impl Tree for StateTree<'_> {
+    fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    fn path(&self, file: FileId) -> &str {
+        self.files.get(file.0 as usize).map_or("", |file| &file.entry.path)
+    }
+
+    fn language(&self, file: FileId) -> &str {
+        self.files.get(file.0 as usize).map_or("", |file| file.entry.language)
+    }
+
+    fn facts(&self, file: FileId) -> Arc<FileFacts> {
+        match self.files.get(file.0 as usize) {
+            Some(file) => facts_of(&file.entry, self.location, self.facts).into(),
+            None => Arc::default(),
+        }
+    }
+
+    fn manifests(&self) -> &[Manifest] {
+        self.manifests
+    }
+}
+
+/// The facts of a file from the store, or from the file itself where the store's are damaged.
+fn facts_of(entry: &Entry, location: &Location, store: &FactsStore) -> FileFacts {
+    if let Some(facts) = store.get(&entry.key()) {
+        return facts;
+    }
+    let bytes = read_bytes(&location.root, &entry.path, u64::MAX - 1).unwrap_or_default();
+    let language = syntax::languages::by_name(entry.language);
+    let same = *blake3::hash(&bytes).as_bytes() == entry.hash;
+    match (language, decode(&bytes)) {
+        (Some(language), Some(decoded)) if same => {
+            let facts = syntax::extract(language, &decoded.text);
+            // Kept for next time; a full disk is reported when the snapshot is written.
+            drop(store.put(&entry.key(), &facts));
+            facts
+        }
+        // It changed since it was surveyed: the next survey sees it.
+        _ => FileFacts::default(),
+    }
+}

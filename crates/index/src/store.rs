@@ -1,0 +1,15 @@
+//! What is kept on disk: facts by content, the stat cache, the current snapshot, and the lock that lets one process write.
+//!
+//! Everything here can be made again from the tree, so the answer to damage is to say so and rebuild. Readers need no lock:
+//! a snapshot is replaced by renaming a finished file over it, and stays mapped for those who have it open.
+
+mod directory;
+mod facts;
+mod git;
+mod pack;
+mod stats;
+
+pub use directory::{Directory, Location, StoreError, WriterLock};
+pub use facts::{FactsKey, FactsStore, Notice};
+
+pub(crate) use stats::{Known, Stats};

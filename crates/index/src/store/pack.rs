@@ -1,0 +1,375 @@
+//! A pack: many compressed records in one file, found by key.
+//!
+//! Records are appended with a checksum each; a finished pack ends in a sorted index of keys. A pack whose writer was killed
+//! has no index: its records are then read one after the other, up to the first that is not whole, so nothing that reached
+//! the disk is lost. Packs are never changed once finished, so any number of processes may map them.
+//!
+//! Why not an embedded database: facts are written once and read by key, several work trees write at the same time, and
+//! page-based stores round each large value up to whole pages. A pack is as big as its records.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use hashbrown::HashMap;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::facts::FactsKey;
+
+const MAGIC: [u8; 8] = *b"LACONPK\n";
+const INDEX_MAGIC: [u8; 8] = *b"LACONIX\n";
+const VERSION: u32 = 1;
+/// Largest record that is believed, compressed or not.
+const MAX_RECORD: usize = 1 << 30;
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy)]
+#[repr(C)]
+struct Head {
+    magic: [u8; 8],
+    version: U32,
+    /// Version of the facts inside.
+    facts_version: U32,
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy)]
+#[repr(C)]
+struct RecordHead {
+    key: [u8; 32],
+    compressed: U32,
+    raw: U32,
+    /// First bytes of the BLAKE3 of the compressed bytes.
+    checksum: [u8; 8],
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy)]
+#[repr(C)]
+struct IndexEntry {
+    key: [u8; 32],
+    /// Where the record's head starts.
+    offset: U64,
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy)]
+#[repr(C)]
+struct Trailer {
+    index_offset: U64,
+    entries: U64,
+    /// BLAKE3 of the index.
+    checksum: [u8; 32],
+    magic: [u8; 8],
+}
+
+/// What opening a pack found.
+pub(super) enum Opened {
+    /// It can be read.
+    Pack(Pack),
+    /// It was written by another version.
+    OtherVersion,
+    /// It is not a pack.
+    Damaged,
+}
+
+/// A pack, mapped.
+pub(super) struct Pack {
+    map: memmap2::Mmap,
+    index: Index,
+    /// End of the last whole record.
+    end: usize,
+}
+
+enum Index {
+    /// The sorted index in the file.
+    InFile { start: usize, entries: usize },
+    /// Found by reading the records.
+    InMemory(HashMap<[u8; 32], u64>),
+}
+
+impl Pack {
+    /// Opens a pack of the given version of facts.
+    pub(super) fn open(path: &Path, facts_version: u32) -> io::Result<Opened> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() < size_of::<Head>() as u64 {
+            return Ok(Opened::Damaged);
+        }
+        #[expect(
+            unsafe_code,
+            reason = "a map is sound while nobody truncates the file: finished packs are only ever unlinked"
+        )]
+        let map = unsafe { memmap2::Mmap::map(&file)? };
+        let Ok((head, _)) = Head::read_from_prefix(&map[..]) else {
+            return Ok(Opened::Damaged);
+        };
+        if head.magic != MAGIC {
+            return Ok(Opened::Damaged);
+        }
+        if head.version.get() != VERSION || head.facts_version.get() != facts_version {
+            return Ok(Opened::OtherVersion);
+        }
+        let (index, end) = match read_trailer(&map) {
+            Some((start, entries)) => (Index::InFile { start, entries }, start),
+            None => {
+                let (records, end) = scan(&map);
+                (Index::InMemory(records), end)
+            }
+        };
+        Ok(Opened::Pack(Pack { map, index, end }))
+    }
+
+    /// The record of a key, decompressed. `Err` where it is there and not whole.
+    pub(super) fn get(&self, key: &FactsKey) -> Option<Result<Vec<u8>, ()>> {
+        let offset = self.offset(key)?;
+        let whole = read_record(&self.map, offset).filter(|record| record.key == key.0);
+        Some(whole.ok_or(()).and_then(|record| record.decompress().ok_or(())))
+    }
+
+    /// Whether the key is in the index.
+    pub(super) fn contains(&self, key: &FactsKey) -> bool {
+        self.offset(key).is_some()
+    }
+
+    /// All records in the order of the file, still compressed.
+    pub(super) fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        let mut at = size_of::<Head>();
+        std::iter::from_fn(move || {
+            if at >= self.end {
+                return None;
+            }
+            let record = read_record(&self.map, at)?;
+            at += record.length();
+            Some(record)
+        })
+    }
+
+    /// Size of the file.
+    pub(super) fn size(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    fn offset(&self, key: &FactsKey) -> Option<usize> {
+        match &self.index {
+            Index::InMemory(records) => records.get(&key.0).map(|&offset| offset as usize),
+            Index::InFile { start, entries } => {
+                let bytes = self.map.get(*start..)?;
+                let (index, _) = <[IndexEntry]>::ref_from_prefix_with_elems(bytes, *entries).ok()?;
+                let at = index.binary_search_by(|entry| entry.key.cmp(&key.0)).ok()?;
+                usize::try_from(index[at].offset.get()).ok()
+            }
+        }
+    }
+}
+
+/// A record, still compressed.
+pub(super) struct Record<'a> {
+    pub(super) key: [u8; 32],
+    raw: usize,
+    compressed: &'a [u8],
+}
+
+impl Record<'_> {
+    /// Bytes of head and content.
+    pub(super) fn length(&self) -> usize {
+        size_of::<RecordHead>() + self.compressed.len()
+    }
+
+    fn decompress(&self) -> Option<Vec<u8>> {
+        lz4_flex::block::decompress(self.compressed, self.raw)
+            .ok()
+            .filter(|bytes| bytes.len() == self.raw)
+    }
+}
+
+/// A record read back from a file that is still being written.
+pub(super) fn decompress_record(bytes: &[u8]) -> Option<Vec<u8>> {
+    read_record(bytes, 0)?.decompress()
+}
+
+fn read_record(bytes: &[u8], offset: usize) -> Option<Record<'_>> {
+    let (head, rest) = RecordHead::read_from_prefix(bytes.get(offset..)?).ok()?;
+    let (compressed, raw) = (head.compressed.get() as usize, head.raw.get() as usize);
+    // LZ4 cannot expand more than 255 times, so a larger claim is damage, not data.
+    if compressed > MAX_RECORD || raw > MAX_RECORD || raw / 256 > compressed {
+        return None;
+    }
+    let compressed = rest.get(..compressed)?;
+    (checksum(compressed) == head.checksum).then_some(Record {
+        key: head.key,
+        raw,
+        compressed,
+    })
+}
+
+fn read_trailer(bytes: &[u8]) -> Option<(usize, usize)> {
+    let (_, trailer) = Trailer::read_from_suffix(bytes).ok()?;
+    if trailer.magic != INDEX_MAGIC {
+        return None;
+    }
+    let start = usize::try_from(trailer.index_offset.get()).ok()?;
+    let entries = usize::try_from(trailer.entries.get()).ok()?;
+    let end = start.checked_add(entries.checked_mul(size_of::<IndexEntry>())?)?;
+    let index = bytes.get(start..end)?;
+    let fits = end + size_of::<Trailer>() == bytes.len();
+    (fits && *blake3::hash(index).as_bytes() == trailer.checksum).then_some((start, entries))
+}
+
+fn scan(bytes: &[u8]) -> (HashMap<[u8; 32], u64>, usize) {
+    let mut records = HashMap::new();
+    let mut at = size_of::<Head>();
+    while let Some(record) = read_record(bytes, at) {
+        records.insert(record.key, at as u64);
+        at += record.length();
+    }
+    (records, at.min(bytes.len()))
+}
+
+fn checksum(bytes: &[u8]) -> [u8; 8] {
+    let mut short = [0; 8];
+    short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..8]);
+    short
+}
+
+/// Appends records to a file and closes it with an index.
+pub(super) struct PackWriter {
+    file: File,
+    /// Not yet in the file.
+    pending: Vec<u8>,
+    /// Length of what is in the file.
+    written: u64,
+    records: HashMap<[u8; 32], (u64, u32)>,
+}
+
+/// Pending bytes are written when they reach this.
+const PENDING: usize = 1 << 20;
+
+impl PackWriter {
+    /// Starts a pack in an empty file.
+    pub(super) fn new(file: File, facts_version: u32) -> PackWriter {
+        let head = Head {
+            magic: MAGIC,
+            version: U32::new(VERSION),
+            facts_version: U32::new(facts_version),
+        };
+        PackWriter {
+            file,
+            pending: head.as_bytes().to_vec(),
+            written: 0,
+            records: HashMap::new(),
+        }
+    }
+
+    /// The bytes of a record, which [`PackWriter::append`] takes. Apart from it so that the work happens without a lock.
+    pub(super) fn encode(key: &FactsKey, raw: &[u8]) -> Vec<u8> {
+        let compressed = lz4_flex::block::compress(raw);
+        let head = RecordHead {
+            key: key.0,
+            compressed: U32::new(compressed.len() as u32),
+            raw: U32::new(raw.len() as u32),
+            checksum: checksum(&compressed),
+        };
+        let mut record = Vec::with_capacity(size_of::<RecordHead>() + compressed.len());
+        record.extend_from_slice(head.as_bytes());
+        record.extend_from_slice(&compressed);
+        record
+    }
+
+    /// Adds an encoded record unless its key is there.
+    pub(super) fn append(&mut self, key: &FactsKey, record: &[u8]) -> io::Result<()> {
+        if self.records.contains_key(&key.0) {
+            return Ok(());
+        }
+        let offset = self.written + self.pending.len() as u64;
+        self.pending.extend_from_slice(record);
+        self.records.insert(key.0, (offset, record.len() as u32));
+        if self.pending.len() >= PENDING {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn append_record(&mut self, record: &Record<'_>) -> io::Result<()> {
+        let head = RecordHead {
+            key: record.key,
+            compressed: U32::new(record.compressed.len() as u32),
+            raw: U32::new(record.raw as u32),
+            checksum: checksum(record.compressed),
+        };
+        let mut bytes = Vec::with_capacity(record.length());
+        bytes.extend_from_slice(head.as_bytes());
+        bytes.extend_from_slice(record.compressed);
+        self.append(&FactsKey(record.key), &bytes)
+    }
+
+    /// Number of records.
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Bytes so far.
+    pub(super) fn size(&self) -> u64 {
+        self.written + self.pending.len() as u64
+    }
+
+    pub(super) fn contains(&self, key: &FactsKey) -> bool {
+        self.records.contains_key(&key.0)
+    }
+
+    /// The record of a key that was appended.
+    pub(super) fn get(&self, key: &FactsKey) -> Option<io::Result<Vec<u8>>> {
+        let &(offset, length) = self.records.get(&key.0)?;
+        let read = || {
+            if let Some(at) = offset.checked_sub(self.written) {
+                let at = at as usize;
+                return Ok(self.pending[at..at + length as usize].to_vec());
+            }
+            let mut bytes = vec![0; length as usize];
+            read_at(&self.file, &mut bytes, offset)?;
+            Ok(bytes)
+        };
+        Some(read())
+    }
+
+    /// Writes out what is pending, so that a kill from here on loses nothing.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.pending)?;
+        self.written += self.pending.len() as u64;
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Adds the index.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        let mut entries: Vec<IndexEntry> = Vec::with_capacity(self.records.len());
+        #[expect(clippy::iter_over_hash_type, reason = "sorted below")]
+        for (key, (offset, _)) in &self.records {
+            entries.push(IndexEntry {
+                key: *key,
+                offset: U64::new(*offset),
+            });
+        }
+        entries.sort_unstable_by_key(|entry| entry.key);
+        let trailer = Trailer {
+            index_offset: U64::new(self.written),
+            entries: U64::new(entries.len() as u64),
+            checksum: *blake3::hash(entries.as_bytes()).as_bytes(),
+            magic: INDEX_MAGIC,
+        };
+        self.pending.extend_from_slice(entries.as_bytes());
+        self.pending.extend_from_slice(trailer.as_bytes());
+        self.flush()
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(bytes)?;
+    file.seek(SeekFrom::End(0))?;
+    Ok(())
+}

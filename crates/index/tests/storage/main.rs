@@ -1,0 +1,8 @@
+//! Scanning, storage and the snapshot, tested on real directories through the public interface.
+
+mod equality;
+mod hostile;
+mod scanning;
+mod snapshots;
+mod storing;
+mod support;

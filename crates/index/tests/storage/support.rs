@@ -1,0 +1,102 @@
+//! A tree in a temporary directory, and snapshots of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use index::build::{Indexer, Options, Report};
+use index::snapshot::Snapshot;
+
+pub struct Project {
+    directory: tempfile::TempDir,
+}
+
+impl Project {
+    pub fn new(files: &[(&str, &str)]) -> Project {
+        let project = Project {
+            directory: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir(project.root()).unwrap();
+        for (path, text) in files {
+            project.write(path, text);
+        }
+        project
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.directory.path().join("tree")
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn remove(&self, path: &str) {
+        fs::remove_file(self.path(path)).unwrap();
+    }
+
+    pub fn indexer(&self) -> Indexer {
+        Indexer::open(&self.root(), Options::default()).unwrap()
+    }
+
+    /// Builds with whatever index there is.
+    pub fn build(&self) -> Report {
+        self.indexer().build().unwrap()
+    }
+
+    /// The snapshot of the tree as it is, built from nothing.
+    pub fn cold(&self, threads: usize) -> Snapshot {
+        cold(&self.root(), threads)
+    }
+}
+
+pub fn cold(root: &Path, threads: usize) -> Snapshot {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        directory: Some(directory.path().join("index")),
+        threads: Some(threads),
+        ..Options::default()
+    };
+    let report = Indexer::open(root, options).unwrap().build().unwrap();
+    assert!(report.notices.is_empty(), "{:?}", report.notices);
+    report.snapshot
+}
+
+/// Everything a snapshot says, as lines: easier to read in a failure than bytes.
+pub fn describe(snapshot: &Snapshot) -> Vec<String> {
+    let mut lines = Vec::new();
+    for file in snapshot.files() {
+        lines.push(format!("file {} {} {}", file.path(), file.language(), file.lines()));
+        for symbol in file.symbols() {
+            lines.push(format!("symbol {} {:?} {}", symbol.id_string(), symbol.kind(), symbol.signature()));
+        }
+    }
+    for edge in snapshot.edges(index::snapshot::EdgeKinds::ALL) {
+        let from = snapshot.symbol(edge.from).unwrap().id_string();
+        let to = match edge.to {
+            index::snapshot::EdgeEnd::Symbol(symbol) => snapshot.symbol(symbol).unwrap().id_string(),
+            index::snapshot::EdgeEnd::External(external) => snapshot.external(external).to_string(),
+        };
+        lines.push(format!("edge {from} {:?} {to} {:?} {} {:?}", edge.kind, edge.origin, edge.confidence, edge.at));
+    }
+    for skipped in snapshot.skipped() {
+        lines.push(format!("skipped {} {:?} {}", skipped.path, skipped.reason, skipped.size));
+    }
+    lines
+}
+
+#[track_caller]
+pub fn assert_same(left: &Snapshot, right: &Snapshot) {
+    if left.as_bytes() == right.as_bytes() {
+        return;
+    }
+    let (left, right) = (describe(left), describe(right));
+    let only_left: Vec<_> = left.iter().filter(|line| !right.contains(line)).collect();
+    let only_right: Vec<_> = right.iter().filter(|line| !left.contains(line)).collect();
+    panic!("snapshots differ\nonly in the first: {only_left:#?}\nonly in the second: {only_right:#?}");
+}
