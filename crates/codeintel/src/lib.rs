@@ -1,1 +1,23 @@
 //! One file per question an agent asks, each returning one typed answer.
+//!
+//! A question is a function of a [`Workspace`] and its parameters, and a pure one but for reading source text: the same
+//! snapshot and the same parameters give the same answer. Parameters are plain serde types from which the tool schemas are
+//! made; answers are the types of `wire::answers` (or beside the question, where no format lays them out by hand).
+//!
+//! Architecture invariant: nothing here knows of MCP, HTTP or the terminal, and nothing here writes.
+
+pub mod editing_context;
+pub mod error;
+pub mod file_summary;
+pub mod kinds;
+pub mod naming;
+pub mod neighbours;
+pub mod page;
+pub mod source;
+pub mod symbol_source;
+pub mod traverse;
+pub mod usages;
+pub mod workspace;
+
+pub use error::QuestionError;
+pub use workspace::{Repository, SymbolKey, Workspace};

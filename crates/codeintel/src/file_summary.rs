@@ -1,0 +1,60 @@
+//! `get_file_summary`: what one file declares, in source order.
+
+use index::model::EdgeKind;
+use index::snapshot::EdgeKinds;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wire::answers::{FileSummary, SummarySymbol};
+
+use crate::error::QuestionError;
+use crate::source::etag;
+use crate::workspace::Workspace;
+use crate::{kinds, naming};
+
+/// What is asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// Path of the file, or the end of it.
+    pub path: String,
+}
+
+/// What the file declares.
+pub fn file_summary(workspace: &Workspace, ask: &Summary) -> Result<FileSummary, QuestionError> {
+    let (repository, file) = naming::find_file(workspace, &ask.path)?;
+    let snapshot = &workspace.repositories()[repository].snapshot;
+    let symbols: Vec<SummarySymbol> = file
+        .symbols()
+        .filter(|symbol| !symbol.is_file())
+        .map(|symbol| SummarySymbol {
+            id: workspace.id(repository, symbol),
+            kind: kinds::kind(symbol).to_string(),
+            name: symbol.name().to_string(),
+            line: u64::from(symbol.span().start_line),
+            sig: (!symbol.signature().is_empty()).then(|| symbol.signature().to_string()),
+        })
+        .collect();
+    let touching = EdgeKinds::ALL.without(EdgeKind::Contains);
+    let outgoing = snapshot.edges_of_file(file.id(), touching).count();
+    let incoming: usize = file
+        .symbols()
+        .flat_map(|symbol| snapshot.incoming(symbol.id(), touching))
+        .filter(|edge| {
+            snapshot
+                .symbol(edge.from)
+                .is_some_and(|from| from.file_id() != file.id())
+        })
+        .count();
+    Ok(FileSummary {
+        total_nodes: symbols.len() as u64,
+        total_edges: (outgoing + incoming) as u64,
+        truncated: false,
+        // The file's hash covers every signature; edges from elsewhere change with the whole tree.
+        etag: Some(etag(&[
+            file.hash(),
+            &(outgoing as u64).to_le_bytes(),
+            &(incoming as u64).to_le_bytes(),
+        ])),
+        symbols,
+    })
+}

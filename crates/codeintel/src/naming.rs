@@ -1,0 +1,257 @@
+//! Finds the symbol that a caller means: by id, by name, by `Owner.name`, by `path:line`, by a path's end.
+//!
+//! The one rule: what is asked is answered exactly or not at all. Several fits are an error that lists them, no fit is an
+//! error that lists the nearest names; a similar name never stands in for the one asked.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use index::snapshot::{FileView, SymbolView};
+use syntax::facts::Flags;
+
+use crate::error::{Candidate, MAX_CANDIDATES, QuestionError};
+use crate::kinds;
+use crate::workspace::{SymbolKey, Workspace};
+
+/// Longest text that is looked up as a name.
+const MAX_ASKED: usize = 1024;
+/// How many near names an error lists.
+const NEAREST: usize = 5;
+
+/// The one symbol that `asked` names.
+pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionError> {
+    let asked = asked.trim().trim_matches('`');
+    if asked.is_empty() || asked.len() > MAX_ASKED {
+        return Err(QuestionError::Argument {
+            name: "id",
+            problem: format!("expected a symbol id, a name, `Owner.name` or `path:line` of at most {MAX_ASKED} bytes"),
+        });
+    }
+    let exact = workspace.split(asked).find_map(|(repository, rest)| {
+        let symbol = workspace.repositories()[repository].snapshot.find(rest)?;
+        Some(SymbolKey {
+            repository,
+            symbol: symbol.id(),
+        })
+    });
+    if let Some(key) = exact {
+        return Ok(key);
+    }
+    if let Some(key) = at_place(workspace, asked)? {
+        return Ok(key);
+    }
+    let mut fits = named(workspace, asked);
+    // A prototype and its body are one thing to whoever asks: the body is meant.
+    if fits.len() > 1 && fits.iter().any(|key| !is_declaration(workspace, *key)) {
+        fits.retain(|key| !is_declaration(workspace, *key));
+    }
+    match fits.as_slice() {
+        [] => Err(QuestionError::NoSuchSymbol {
+            asked: asked.to_string(),
+            nearest: nearest(workspace, asked),
+        }),
+        [one] => Ok(*one),
+        several => Err(QuestionError::Ambiguous {
+            asked: asked.to_string(),
+            candidates: several
+                .iter()
+                .take(MAX_CANDIDATES)
+                .filter_map(|key| candidate(workspace, *key))
+                .collect(),
+            total: several.len(),
+        }),
+    }
+}
+
+/// The file that `asked` names: its path, or the end of exactly one path.
+pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, FileView<'a>), QuestionError> {
+    let asked = asked.trim().trim_start_matches("./");
+    if let Some(found) = workspace.find_file(asked) {
+        return Ok(found);
+    }
+    let mut fits = files_ending(workspace, asked);
+    if fits.len() == 1 {
+        return Ok(fits.remove(0));
+    }
+    let why = workspace.split(asked).find_map(|(repository, rest)| {
+        let skipped = workspace.repositories()[repository]
+            .snapshot
+            .skipped()
+            .find(|skipped| skipped.path == rest)?;
+        Some(format!("skipped: {}", skipped.reason.as_str()))
+    });
+    let nearest = fits
+        .iter()
+        .take(NEAREST)
+        .map(|(repository, file)| workspace.path(*repository, file.path()))
+        .collect();
+    Err(QuestionError::NoSuchFile {
+        path: asked.to_string(),
+        why,
+        nearest,
+    })
+}
+
+/// `path:line` and `path:line:column`.
+fn at_place(workspace: &Workspace, asked: &str) -> Result<Option<SymbolKey>, QuestionError> {
+    let mut parts = asked.rsplitn(3, ':');
+    let (Some(last), Some(middle)) = (parts.next(), parts.next()) else {
+        return Ok(None);
+    };
+    let (path, line) = match (parts.next(), middle.parse::<u32>(), last.parse::<u32>()) {
+        (Some(path), Ok(line), Ok(_)) => (path.to_string(), line),
+        (Some(path), Err(_), Ok(line)) => (format!("{path}:{middle}"), line),
+        (None, _, Ok(line)) => (middle.to_string(), line),
+        _ => return Ok(None),
+    };
+    if path.is_empty() || path.ends_with(':') {
+        return Ok(None);
+    }
+    let (repository, file) = find_file(workspace, &path)?;
+    if line == 0 || line > file.lines().max(1) {
+        return Err(QuestionError::Argument {
+            name: "id",
+            problem: format!("`{path}` has lines 1 to {}, not {line}", file.lines()),
+        });
+    }
+    let symbol = workspace.repositories()[repository].snapshot.symbol_at(file.id(), line);
+    Ok(symbol.map(|symbol| SymbolKey {
+        repository,
+        symbol: symbol.id(),
+    }))
+}
+
+/// Every symbol whose qualified name ends with the parts asked for, in the files that the path (if any) ends.
+fn named(workspace: &Workspace, asked: &str) -> Vec<SymbolKey> {
+    let (path, qualified) = match asked.rsplit_once("::") {
+        // `models.py::User` names a file's end; `User::save` names an owner.
+        Some((path, name)) if path.contains(['/', '.']) => (Some(path), name),
+        _ => (None, asked),
+    };
+    let parts: Vec<&str> = qualified
+        .split(['.', '#', '\\'])
+        .flat_map(|part| part.split("::"))
+        .filter(|part| !part.is_empty())
+        .collect();
+    let Some((name, owners)) = parts.split_last() else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (repository, of) in workspace.repositories().iter().enumerate() {
+        for symbol in of.snapshot.named(name) {
+            let fits_path =
+                path.is_none_or(|path| ends_path(symbol.path(), path.trim_start_matches(&format!("{}/", of.name))));
+            if fits_path && has_owners(symbol, owners) {
+                found.push(SymbolKey {
+                    repository,
+                    symbol: symbol.id(),
+                });
+            }
+        }
+    }
+    found
+}
+
+fn has_owners(symbol: SymbolView<'_>, owners: &[&str]) -> bool {
+    if owners.is_empty() {
+        return true;
+    }
+    let qualified = symbol.qualified_name();
+    let mut have = qualified.split('.').rev().skip(1);
+    owners.iter().rev().all(|owner| have.next() == Some(owner))
+}
+
+/// Whether `path` ends with the whole components of `end`.
+fn ends_path(path: &str, end: &str) -> bool {
+    path.strip_suffix(end)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+fn files_ending<'a>(workspace: &'a Workspace, end: &str) -> Vec<(usize, FileView<'a>)> {
+    workspace
+        .repositories()
+        .iter()
+        .enumerate()
+        .flat_map(|(number, repository)| repository.snapshot.files().map(move |file| (number, file)))
+        .filter(|(_, file)| ends_path(file.path(), end))
+        .collect()
+}
+
+fn is_declaration(workspace: &Workspace, key: SymbolKey) -> bool {
+    workspace
+        .symbol(key)
+        .is_some_and(|symbol| symbol.flags().contains(Flags::DECLARATION))
+}
+
+fn candidate(workspace: &Workspace, key: SymbolKey) -> Option<Candidate> {
+    let symbol = workspace.symbol(key)?;
+    Some(Candidate {
+        id: workspace.id(key.repository, symbol),
+        kind: kinds::kind(symbol),
+        line: symbol.span().start_line,
+    })
+}
+
+/// Ids of symbols whose names are few edits away from the last part of what was asked, nearest first.
+fn nearest(workspace: &Workspace, asked: &str) -> Vec<String> {
+    let name = asked.rsplit(['.', ':', '#', '\\', '/']).next().unwrap_or(asked);
+    if name.is_empty() {
+        return Vec::new();
+    }
+    let limit = (name.chars().count() / 3).clamp(1, 4);
+    // Ordered by distance, then by how many symbols bear the name, then by the name itself.
+    let mut best: BinaryHeap<(usize, Reverse<usize>, &str, usize)> = BinaryHeap::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        for (other, count) in repository.snapshot.names() {
+            if other.len().abs_diff(name.len()) > limit * 2 {
+                continue;
+            }
+            let distance = if other.eq_ignore_ascii_case(name) {
+                0
+            } else {
+                distance(name, other, limit)
+            };
+            if distance <= limit {
+                best.push((distance, Reverse(count), other, number));
+                if best.len() > NEAREST {
+                    best.pop();
+                }
+            }
+        }
+    }
+    let mut ids = Vec::new();
+    for (_, _, name, number) in best.into_sorted_vec() {
+        let repository = &workspace.repositories()[number];
+        ids.extend(
+            repository
+                .snapshot
+                .named(name)
+                .take(2)
+                .map(|symbol| workspace.id(number, symbol)),
+        );
+    }
+    ids.truncate(NEAREST);
+    ids
+}
+
+/// Edits between two names, letters of either case being equal; anything above `limit` is `limit + 1`.
+fn distance(a: &str, b: &str, limit: usize) -> usize {
+    let a: Vec<u8> = a.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
+    let b: Vec<u8> = b.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        let mut least = row[0];
+        for (j, right) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+            least = least.min(row[j + 1]);
+        }
+        if least > limit {
+            return limit + 1;
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,125 @@
+//! The repositories a question is asked about, each with the snapshot it is answered from.
+//!
+//! A question sees one immutable [`Workspace`]: whoever follows changes makes a new one and swaps it. With several
+//! repositories every id and path is prefixed by `<repository>/`; with one there is no prefix.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
+
+/// One indexed repository.
+#[derive(Clone)]
+pub struct Repository {
+    /// Its name in ids, paths and `repo` arguments.
+    pub name: String,
+    /// Where its files are.
+    pub root: PathBuf,
+    /// What is known of it.
+    pub snapshot: Arc<Snapshot>,
+    /// What the snapshot still lacks, in words, while the first indexing runs; `None` when it is complete.
+    pub incomplete: Option<String>,
+}
+
+/// The repositories of one question.
+#[derive(Clone, Default)]
+pub struct Workspace {
+    repositories: Vec<Repository>,
+}
+
+/// A symbol of a workspace.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SymbolKey {
+    /// Which repository.
+    pub repository: usize,
+    /// Which of its symbols.
+    pub symbol: SymbolId,
+}
+
+impl Workspace {
+    /// A workspace of these repositories, in this order. Names must differ.
+    pub fn new(repositories: Vec<Repository>) -> Workspace {
+        Workspace { repositories }
+    }
+
+    /// All repositories.
+    pub fn repositories(&self) -> &[Repository] {
+        &self.repositories
+    }
+
+    /// Only the repositories that `keep` accepts; ids keep their prefix as long as the whole workspace had several.
+    pub fn repository(&self, number: usize) -> Option<&Repository> {
+        self.repositories.get(number)
+    }
+
+    /// Whether ids carry the repository's name.
+    pub fn is_prefixed(&self) -> bool {
+        self.repositories.len() > 1
+    }
+
+    /// The symbol, if the key is of this workspace.
+    pub fn symbol(&self, key: SymbolKey) -> Option<SymbolView<'_>> {
+        self.repositories.get(key.repository)?.snapshot.symbol(key.symbol)
+    }
+
+    /// The lasting id of a symbol.
+    pub fn id(&self, repository: usize, symbol: SymbolView<'_>) -> String {
+        self.prefixed(repository, symbol.id_string())
+    }
+
+    /// A path as answers give it.
+    pub fn path(&self, repository: usize, path: &str) -> String {
+        self.prefixed(repository, path.to_string())
+    }
+
+    /// Splits an id or a path as answers give them into the repository and the rest. Without a known prefix every repository
+    /// is possible, so all are given.
+    pub fn split<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> + 'a {
+        let named = self.is_prefixed().then(|| {
+            self.repositories.iter().enumerate().find_map(|(number, repository)| {
+                Some((number, text.strip_prefix(repository.name.as_str())?.strip_prefix('/')?))
+            })
+        });
+        match named.flatten() {
+            Some(found) => Box::new(std::iter::once(found)) as Box<dyn Iterator<Item = (usize, &'a str)>>,
+            None => Box::new((0..self.repositories.len()).map(move |number| (number, text))),
+        }
+    }
+
+    /// The file with this path.
+    pub fn find_file(&self, path: &str) -> Option<(usize, FileView<'_>)> {
+        self.split(path)
+            .find_map(|(number, path)| Some((number, self.repositories[number].snapshot.find_file(path)?)))
+    }
+
+    /// What is still missing from the answer, in words; `None` when the index is complete.
+    pub fn incomplete(&self) -> Option<String> {
+        let parts: Vec<String> = self
+            .repositories
+            .iter()
+            .filter_map(|repository| {
+                let what = repository.incomplete.as_deref()?;
+                Some(if self.is_prefixed() {
+                    format!("{}: {what}", repository.name)
+                } else {
+                    what.to_string()
+                })
+            })
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// Whether a path given by a caller stays inside the workspace once joined to a root.
+    pub fn is_inside(path: &str) -> bool {
+        let path = Path::new(path);
+        path.components()
+            .all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir))
+    }
+
+    fn prefixed(&self, repository: usize, text: String) -> String {
+        match self.repositories.get(repository) {
+            Some(found) if self.is_prefixed() => format!("{}/{text}", found.name),
+            _ => text,
+        }
+    }
+}
