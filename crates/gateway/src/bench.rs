@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::browse::BrowseRequest;
-use crate::card::ChoiceCard;
+use crate::card;
 use crate::catalog::{Catalog, CatalogError, CatalogOptions, source_from_file};
 use crate::meta_tools::{Surface, meta_tools};
 use crate::tokens;
@@ -68,7 +68,13 @@ pub fn measure(
     }
     let latencies = route_latencies(&catalog, queries, rounds);
     let listed = serde_json::to_string(&meta_tools(Surface::Gateway, false, false)).unwrap_or_default();
-    let mean = |total: f64| if queries.is_empty() { 0.0 } else { total / queries.len() as f64 };
+    let mean = |total: f64| {
+        if queries.is_empty() {
+            0.0
+        } else {
+            total / queries.len() as f64
+        }
+    };
     Ok(Scorecard {
         tools: catalog.tools().len(),
         queries: queries.len(),
@@ -79,7 +85,11 @@ pub fn measure(
         route_p95_microseconds: percentile(&latencies, 0.95),
         build_milliseconds,
         rebuild_milliseconds,
-        tokens_per_card: if totals.cards == 0 { 0.0 } else { totals.tokens as f64 / totals.cards as f64 },
+        tokens_per_card: if totals.cards == 0 {
+            0.0
+        } else {
+            totals.tokens as f64 / totals.cards as f64
+        },
         tokens_per_browse: mean(totals.tokens as f64),
         cards_per_browse: mean(totals.cards as f64),
         meta_tool_tokens: tokens::count(&listed),
@@ -89,12 +99,20 @@ pub fn measure(
 /// A catalog of `count` tools for timing: the given tools repeated under other names, each with a schema.
 pub fn enlarge(file: Value, count: usize) -> Value {
     let tools = source_from_file(file).tools;
-    let copies = tools.iter().cycle().take(if tools.is_empty() { 0 } else { count }).enumerate();
+    let copies = tools
+        .iter()
+        .cycle()
+        .take(if tools.is_empty() { 0 } else { count })
+        .enumerate();
     let renamed = copies.map(|(position, tool)| {
         let mut tool = tool.clone();
         let round = position / tools.len();
         if let (Value::Object(fields), true) = (&mut tool, round > 0) {
-            let name = fields.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let name = fields
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned();
             fields.insert("name".into(), format!("{name}.r{round}").into());
         }
         tool
@@ -114,17 +132,25 @@ struct Totals {
 impl Totals {
     fn add(&mut self, catalog: &Catalog, query: &Query) {
         let hits = catalog.tools().route(&query.query, DEPTH);
-        let names: Vec<&str> =
-            hits.iter().map(|hit| catalog.tools().entries()[hit.position].name.as_str()).collect();
+        let names: Vec<&str> = hits
+            .iter()
+            .map(|hit| catalog.tools().entries()[hit.position].name.as_str())
+            .collect();
         let expected = |name: &&str| query.expected.iter().any(|wanted| wanted == name);
         let found = |depth: usize| names.iter().take(depth).filter(|name| expected(name)).count();
         let recall = |depth: usize| found(depth) as f64 / query.expected.len().max(1) as f64;
         self.recall_at_1 += recall(1);
         self.recall_at_5 += recall(5);
-        self.reciprocal_rank += names.iter().position(|name| expected(&name)).map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
-        let request = BrowseRequest::Query { text: query.query.clone(), top_k: BROWSE_CARDS };
+        self.reciprocal_rank += names
+            .iter()
+            .position(expected)
+            .map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
+        let request = BrowseRequest::Query {
+            text: query.query.clone(),
+            top_k: BROWSE_CARDS,
+        };
         if let Ok(answer) = catalog.tools().browse(&request) {
-            self.tokens += tokens::count(&sent(&answer.cards));
+            self.tokens += tokens::count(&card::lines(&answer.cards, answer.total));
             self.cards += answer.cards.len();
         }
     }
@@ -132,11 +158,6 @@ impl Totals {
 
 /// Cards of one browse, as by default.
 const BROWSE_CARDS: usize = 8;
-
-/// The text a client gets.
-fn sent(cards: &[ChoiceCard]) -> String {
-    cards.iter().map(ChoiceCard::line).collect::<Vec<_>>().join("\n")
-}
 
 fn route_latencies(catalog: &Catalog, queries: &[Query], rounds: usize) -> Vec<f64> {
     let mut latencies = Vec::with_capacity(queries.len() * rounds);
@@ -154,5 +175,8 @@ fn route_latencies(catalog: &Catalog, queries: &[Query], rounds: usize) -> Vec<f
 
 fn percentile(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
-    sorted.get((last as f64 * share).round() as usize).copied().unwrap_or(0.0)
+    sorted
+        .get((last as f64 * share).round() as usize)
+        .copied()
+        .unwrap_or(0.0)
 }

@@ -50,7 +50,11 @@ impl Entry {
     pub fn card(&self, card_tokens: usize) -> &ChoiceCard {
         self.card.get_or_init(|| {
             let tags = card_tags(&self.tags);
-            let description = if self.description.is_empty() { &self.title } else { &self.description };
+            let description = if self.description.is_empty() {
+                &self.title
+            } else {
+                &self.description
+            };
             let card = ChoiceCard {
                 id: self.id.clone(),
                 name: card_name(&self.name),
@@ -65,7 +69,10 @@ impl Entry {
                 side_effects: self.side_effects,
             };
             // The catalog gave it an id that fits, so the fallback is never needed for entries of a catalog.
-            card.clone().fit(card_tokens).unwrap_or(ChoiceCard { description: String::new(), ..card })
+            card.clone().fit(card_tokens).unwrap_or(ChoiceCard {
+                description: String::new(),
+                ..card
+            })
         })
     }
 }
@@ -81,7 +88,10 @@ pub struct ShelfOptions {
 
 impl Default for ShelfOptions {
     fn default() -> ShelfOptions {
-        ShelfOptions { card_tokens: 25, cluster_size: 100 }
+        ShelfOptions {
+            card_tokens: 25,
+            cluster_size: 100,
+        }
     }
 }
 
@@ -131,7 +141,9 @@ impl BrowseRequest {
                 None => Err(invalid("`path` must be a string")),
             },
             (Some(query), None) => {
-                let Some(text) = query.as_str() else { return Err(invalid("`query` must be a string")) };
+                let Some(text) = query.as_str() else {
+                    return Err(invalid("`query` must be a string"));
+                };
                 let top_k = match given("top_k") {
                     None => default_top_k,
                     Some(value) => value
@@ -140,7 +152,10 @@ impl BrowseRequest {
                         .ok_or_else(|| invalid("`top_k` must be a whole number from 1 to 50"))?
                         as usize,
                 };
-                Ok(BrowseRequest::Query { text: text.to_owned(), top_k })
+                Ok(BrowseRequest::Query {
+                    text: text.to_owned(),
+                    top_k,
+                })
             }
         }
     }
@@ -163,13 +178,29 @@ impl Shelf {
             title: &entry.title,
             description: &entry.description,
             tags: &entry.tags,
-            server: if entry.server.is_empty() { &entry.namespace } else { &entry.server },
+            server: if entry.server.is_empty() {
+                &entry.namespace
+            } else {
+                &entry.server
+            },
             parameters: parameters(&entry.id),
         }));
-        let families = duplicates::families(
-            entries.iter().map(|entry| (entry.namespace.as_str(), entry.name.as_str(), entry.description.as_str())),
-        );
-        Shelf { entries, positions, index, families, vectors: None, options, roots: OnceLock::new() }
+        let families = duplicates::families(entries.iter().map(|entry| {
+            (
+                entry.namespace.as_str(),
+                entry.name.as_str(),
+                entry.description.as_str(),
+            )
+        }));
+        Shelf {
+            entries,
+            positions,
+            index,
+            families,
+            vectors: None,
+            options,
+            roots: OnceLock::new(),
+        }
     }
 
     /// Adds ranking by meaning. Takes what it can from the shelf that this one replaces.
@@ -238,8 +269,15 @@ impl Shelf {
                 *best = position as u32;
             }
         }
-        let hit = |position: u32| Hit { position: position as usize, score: scores[position as usize] };
-        let leaders: Vec<Hit> = best_of_family.iter().filter(|best| **best != u32::MAX).map(|best| hit(*best)).collect();
+        let hit = |position: u32| Hit {
+            position: position as usize,
+            score: scores[position as usize],
+        };
+        let leaders: Vec<Hit> = best_of_family
+            .iter()
+            .filter(|best| **best != u32::MAX)
+            .map(|best| hit(*best))
+            .collect();
         let missing = top_k.saturating_sub(leaders.len());
         let mut hits = head(leaders, top_k);
         if missing > 0 && matching > hits.len() {
@@ -255,7 +293,10 @@ impl Shelf {
 
 /// Entries are in id order, so the position breaks ties as the id would.
 fn by_rank(left: &Hit, right: &Hit) -> std::cmp::Ordering {
-    right.score.total_cmp(&left.score).then_with(|| left.position.cmp(&right.position))
+    right
+        .score
+        .total_cmp(&left.score)
+        .then_with(|| left.position.cmp(&right.position))
 }
 
 /// The best `count`, in order.

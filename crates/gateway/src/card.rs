@@ -107,19 +107,17 @@ impl ChoiceCard {
             let gap = if note.is_empty() { "" } else { " " };
             note = format!("{note}{gap}cost={}", self.cost_hint);
         }
-        CardRow { id: &self.id, description: &self.description, note }
+        CardRow {
+            id: &self.id,
+            description: &self.description,
+            note,
+        }
     }
 
     /// The row as one line of text: what token budgets are counted on.
     pub fn line(&self) -> String {
         let row = self.row();
-        let mut line = String::with_capacity(row.id.len() + row.description.len() + row.note.len() + 2);
-        line.push_str(row.id);
-        line.push('\t');
-        line.push_str(row.description);
-        line.push('\t');
-        line.push_str(&row.note);
-        line
+        [row.id, row.description, &row.note].join("\t")
     }
 
     pub fn tokens(&self) -> usize {
@@ -151,12 +149,34 @@ impl ChoiceCard {
         }
         self.description = String::new();
         let tokens = self.tokens();
-        if tokens <= HARD_CAP_TOKENS { Ok(self) } else { Err(CardTooLarge { id: self.id, tokens }) }
+        if tokens <= HARD_CAP_TOKENS {
+            Ok(self)
+        } else {
+            Err(CardTooLarge { id: self.id, tokens })
+        }
     }
 }
 
 /// A card with a long id still says something.
-const MIN_DESCRIPTION_TOKENS: usize = 8;
+const MIN_DESCRIPTION_TOKENS: usize = 6;
+
+/// Cards as they are sent when no format is asked for: a line each, and how many there are in all when some are missing.
+pub fn lines(cards: &[ChoiceCard], total: usize) -> String {
+    if cards.is_empty() {
+        return "nothing found".to_owned();
+    }
+    let mut text = String::new();
+    for card in cards {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(card.line().trim_end_matches('\t'));
+    }
+    if total > cards.len() {
+        text.push_str(&format!("\n({} of {total})", cards.len()));
+    }
+    text
+}
 
 /// At most 64 characters of a display name.
 pub fn card_name(name: &str) -> String {
@@ -165,7 +185,10 @@ pub fn card_name(name: &str) -> String {
 
 /// At most five tags of at most 24 characters, sorted, the safety tags always among them.
 pub fn card_tags(tags: &[String]) -> Vec<String> {
-    let mut cut: Vec<String> = tags.iter().map(|tag| tag.chars().take(TAG_LIMIT).collect::<String>()).collect();
+    let mut cut: Vec<String> = tags
+        .iter()
+        .map(|tag| tag.chars().take(TAG_LIMIT).collect::<String>())
+        .collect();
     cut.retain(|tag| !tag.is_empty());
     cut.sort_unstable();
     cut.dedup();
@@ -180,14 +203,18 @@ pub fn card_tags(tags: &[String]) -> Vec<String> {
 pub fn order(cards: &mut [ChoiceCard]) {
     cards.sort_by(|left, right| {
         let score = |card: &ChoiceCard| card.score.unwrap_or(0.0);
-        score(right).total_cmp(&score(left)).then_with(|| left.id.cmp(&right.id))
+        score(right)
+            .total_cmp(&score(left))
+            .then_with(|| left.id.cmp(&right.id))
     });
 }
 
 /// Cuts a description to a number of tokens: whole when it fits, else at the last sentence end that fits, else at the
 /// last character that fits, with `…`.
 pub fn truncate_description(text: &str, max_tokens: i64) -> String {
-    let Some(budget) = usize::try_from(max_tokens).ok().filter(|budget| *budget > 0) else { return String::new() };
+    let Some(budget) = usize::try_from(max_tokens).ok().filter(|budget| *budget > 0) else {
+        return String::new();
+    };
     if tokens::fits(text, budget) {
         return text.to_owned();
     }
@@ -217,25 +244,35 @@ fn longest_sentence(text: &str, budget: usize) -> Option<&str> {
 /// The longest prefix, in characters, that fits, by halving. Counting stops at the budget, so a long text costs no more.
 fn longest_prefix(text: &str, budget: usize) -> &str {
     let reach = (budget * LONGEST_TOKEN).max(4096);
-    let ends: Vec<usize> = text.char_indices().map(|(offset, c)| offset + c.len_utf8()).take(reach).collect();
-    let (mut low, mut high) = (0, ends.len());
-    // `low` always fits. A longer prefix may cost less ("Crea" is two tokens, "Create" one): the halving starts from the
-    // whole text, as in every other implementation, so that all of them cut at the same place.
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        if tokens::fits(&text[..ends[middle - 1]], budget) {
-            low = middle;
+    let ends: Vec<usize> = text
+        .char_indices()
+        .map(|(offset, c)| offset + c.len_utf8())
+        .take(reach)
+        .collect();
+    // A longer prefix may cost less ("Crea" is two tokens, "Create" one), so where the halving probes decides where a text is
+    // cut. These are the probes every implementation makes, so that all of them cut at the same place.
+    let prefix = |characters: usize| &text[..characters.checked_sub(1).map_or(0, |last| ends[last])];
+    let (mut longest, mut low, mut high) = (0, 0, ends.len());
+    while low <= high {
+        let middle = (low + high) / 2;
+        if tokens::fits(prefix(middle), budget) {
+            longest = middle;
+            low = middle + 1;
         } else {
+            // The empty prefix fits, so `middle` is not zero here.
             high = middle - 1;
         }
     }
-    if low == 0 { "" } else { &text[..ends[low - 1]] }
+    prefix(longest)
 }
 
 /// Control characters and line breaks become single spaces: a card is one line, whatever the upstream wrote.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+    {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -260,7 +297,11 @@ mod tests {
 
     fn card(description: &str) -> ChoiceCard {
         let description = description.to_owned();
-        ChoiceCard { id: "github:create_issue#6daf10e7".into(), description, ..ChoiceCard::default() }
+        ChoiceCard {
+            id: "github:create_issue#6daf10e7".into(),
+            description,
+            ..ChoiceCard::default()
+        }
     }
 
     #[test]
@@ -268,7 +309,12 @@ mod tests {
         let long = "Create a new issue in a GitHub repository. Requires write access. ".repeat(40);
         for target in [20, 25, 30, 45, 80] {
             let fitted = card(&long).fit(target).unwrap();
-            assert!(fitted.tokens() <= target.max(22), "{target}: {} {}", fitted.tokens(), fitted.line());
+            assert!(
+                fitted.tokens() <= target.max(22),
+                "{target}: {} {}",
+                fitted.tokens(),
+                fitted.line()
+            );
             assert!(!fitted.description.is_empty());
         }
     }
@@ -280,7 +326,9 @@ mod tests {
 
     #[test]
     fn safety_tags_survive_the_limit() {
-        let tags: Vec<String> = ["a", "b", "c", "d", "e", "read-only", "destructive"].map(String::from).to_vec();
+        let tags: Vec<String> = ["a", "b", "c", "d", "e", "read-only", "destructive"]
+            .map(String::from)
+            .to_vec();
         assert_eq!(card_tags(&tags), ["a", "b", "c", "destructive", "read-only"]);
         assert_eq!(Safety::from_tags(&tags), Safety::Destructive);
     }
@@ -288,7 +336,12 @@ mod tests {
     #[test]
     fn an_id_that_cannot_fit_is_an_error() {
         let id = format!("mcp:{}#00000000", "aZ9_".repeat(31));
-        let error = ChoiceCard { id: id.clone(), ..ChoiceCard::default() }.fit(25).unwrap_err();
+        let error = ChoiceCard {
+            id: id.clone(),
+            ..ChoiceCard::default()
+        }
+        .fit(25)
+        .unwrap_err();
         assert_eq!(error.id, id);
         assert!(error.tokens > HARD_CAP_TOKENS);
     }
@@ -297,7 +350,10 @@ mod tests {
     fn the_json_form_has_permitted_fields_only() {
         let json = serde_json::to_value(card("x")).unwrap();
         let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, ["id", "name", "description", "tags", "kind", "namespace", "has_schema"]);
+        assert_eq!(
+            keys,
+            ["id", "name", "description", "tags", "kind", "namespace", "has_schema"]
+        );
     }
 
     #[test]

@@ -68,7 +68,10 @@ pub struct CatalogOptions {
 impl From<&GatewayConfig> for CatalogOptions {
     fn from(config: &GatewayConfig) -> CatalogOptions {
         CatalogOptions {
-            shelf: ShelfOptions { card_tokens: config.browse.card_tokens, cluster_size: config.browse.cluster_size },
+            shelf: ShelfOptions {
+                card_tokens: config.browse.card_tokens,
+                cluster_size: config.browse.cluster_size,
+            },
             limits: config.schema_limits,
             on_invalid_schema: config.execute.on_invalid_schema,
             policy: config.policy.clone(),
@@ -149,13 +152,29 @@ impl Catalog {
         let mut resources = Vec::new();
         let mut prompts = Vec::new();
         for source in sources {
-            let Source { server, tools, resources: listed_resources, prompts: listed_prompts, settings } = source;
+            let Source {
+                server,
+                tools,
+                resources: listed_resources,
+                prompts: listed_prompts,
+                settings,
+            } = source;
             building.add_tools(&server, tools, &settings)?;
             resources.push((server.clone(), listed_resources));
             prompts.push((server, listed_prompts));
         }
-        let Building { tools, mut problems, .. } = building;
-        let parameters = |id: &str| tools.get(id)?.spec.input_schema.as_ref()?.get("properties")?.as_object();
+        let Building {
+            tools, mut problems, ..
+        } = building;
+        let parameters = |id: &str| {
+            tools
+                .get(id)?
+                .spec
+                .input_schema
+                .as_ref()?
+                .get("properties")?
+                .as_object()
+        };
         let entries = sorted_entries(tools.values().map(|tool| &tool.entry));
         let shelf = Shelf::build(entries, options.shelf, parameters);
         let (resource_list, resource_problems) = resource_items(resources);
@@ -168,8 +187,14 @@ impl Catalog {
             shelf,
             resource_shelf: Shelf::build(resource_entries, options.shelf, |_| None),
             prompt_shelf: Shelf::build(prompt_entries, options.shelf, |_| None),
-            resources: resource_list.into_iter().map(|item| (item.entry.id.clone(), Arc::new(item))).collect(),
-            prompts: prompt_list.into_iter().map(|item| (item.entry.id.clone(), Arc::new(item))).collect(),
+            resources: resource_list
+                .into_iter()
+                .map(|item| (item.entry.id.clone(), Arc::new(item)))
+                .collect(),
+            prompts: prompt_list
+                .into_iter()
+                .map(|item| (item.entry.id.clone(), Arc::new(item)))
+                .collect(),
             tools,
             problems,
             options: options.clone(),
@@ -183,13 +208,19 @@ impl Catalog {
 
     pub fn resource(&self, id: &str) -> Result<&Arc<ResourceItem>, GatewayError> {
         self.resources.get(id).ok_or_else(|| {
-            GatewayError::new(ErrorCode::ResourceNotFound, format!("no resource `{id}`; use resource_browse to find one"))
+            GatewayError::new(
+                ErrorCode::ResourceNotFound,
+                format!("no resource `{id}`; use resource_browse to find one"),
+            )
         })
     }
 
     pub fn prompt(&self, id: &str) -> Result<&Arc<PromptItem>, GatewayError> {
         self.prompts.get(id).ok_or_else(|| {
-            GatewayError::new(ErrorCode::PromptNotFound, format!("no prompt `{id}`; use prompt_browse to find one"))
+            GatewayError::new(
+                ErrorCode::PromptNotFound,
+                format!("no prompt `{id}`; use prompt_browse to find one"),
+            )
         })
     }
 
@@ -244,7 +275,10 @@ impl Tool {
         let Some(schema) = &self.spec.input_schema else {
             return match arguments {
                 Value::Object(_) => Ok(()),
-                _ => Err(GatewayError::new(ErrorCode::ArgsInvalid, "the arguments must be an object")),
+                _ => Err(GatewayError::new(
+                    ErrorCode::ArgsInvalid,
+                    "the arguments must be an object",
+                )),
             };
         };
         schema::check_arguments(self.validator()?, schema, arguments)
@@ -253,14 +287,20 @@ impl Tool {
     /// `SCHEMA_INVALID` when the upstream's schema cannot be used.
     pub fn validator(&self) -> Result<&Validator, GatewayError> {
         let invalid = |problem: &str| {
-            GatewayError::new(ErrorCode::SchemaInvalid, format!("the upstream's schema is not usable: {problem}"))
+            GatewayError::new(
+                ErrorCode::SchemaInvalid,
+                format!("the upstream's schema is not usable: {problem}"),
+            )
         };
         if let Some(problem) = &self.schema_problem {
             return Err(invalid(problem));
         }
         let empty = Value::Bool(true);
         let schema = self.spec.input_schema.as_ref().unwrap_or(&empty);
-        self.validator.get_or_init(|| schema::compile(schema)).as_ref().map_err(|problem| invalid(problem))
+        self.validator
+            .get_or_init(|| schema::compile(schema))
+            .as_ref()
+            .map_err(|problem| invalid(problem))
     }
 }
 
@@ -300,7 +340,13 @@ impl<'a> Building<'a> {
                 known.insert((tool.spec.server.as_str(), tool.spec.name.as_str()), tool);
             }
         }
-        Building { options, policy: Policy::new(&options.policy), known, tools: HashMap::new(), problems: Vec::new() }
+        Building {
+            options,
+            policy: Policy::new(&options.policy),
+            known,
+            tools: HashMap::new(),
+            problems: Vec::new(),
+        }
     }
 
     fn add_tools(&mut self, server: &str, tools: Vec<Value>, settings: &SourceSettings) -> Result<(), CatalogError> {
@@ -334,8 +380,10 @@ impl<'a> Building<'a> {
             return Ok(());
         }
         let schemas = [spec.input_schema.as_ref(), spec.output_schema.as_ref()];
-        let schema_problem =
-            schemas.into_iter().flatten().find_map(|schema| schema::over_limit(schema, &self.options.limits));
+        let schema_problem = schemas
+            .into_iter()
+            .flatten()
+            .find_map(|schema| schema::over_limit(schema, &self.options.limits));
         if let Some(message) = &schema_problem {
             self.report(&spec.server, &spec.name, ProblemKind::Schema, message.clone());
             match self.options.on_invalid_schema {
@@ -343,7 +391,11 @@ impl<'a> Building<'a> {
                 OnInvalidSchema::Skip => return Ok(()),
                 OnInvalidSchema::Raise => {
                     let (server, name) = (spec.server.clone(), spec.name.clone());
-                    return Err(CatalogError { server, name, message: message.clone() });
+                    return Err(CatalogError {
+                        server,
+                        name,
+                        message: message.clone(),
+                    });
                 }
             }
         }
@@ -361,7 +413,13 @@ impl<'a> Building<'a> {
             return Ok(());
         }
         let decision = self.policy.decide(MetaTool::ToolExecute, subject);
-        let tool = Tool { entry: Arc::new(entry), decision, schema_problem, validator: OnceLock::new(), spec };
+        let tool = Tool {
+            entry: Arc::new(entry),
+            decision,
+            schema_problem,
+            validator: OnceLock::new(),
+            spec,
+        };
         self.tools.insert(tool.entry.id.clone(), Arc::new(tool));
         Ok(())
     }
@@ -372,9 +430,16 @@ impl<'a> Building<'a> {
         // Only a long id can be too dear; counting every one would cost more than it finds.
         if id.len() > ID_BYTES_ALWAYS_FIT && tokens::count(&id) > HARD_CAP_TOKENS - CARD_RESERVE {
             id = shortened_tool_id(spec, SHORT_NAME);
-            self.report(&spec.server, &spec.name, ProblemKind::Renamed, format!("its id is cut to `{id}` to fit a card"));
+            self.report(
+                &spec.server,
+                &spec.name,
+                ProblemKind::Renamed,
+                format!("its id is cut to `{id}` to fit a card"),
+            );
         }
-        let Some(holder) = self.tools.get(&id) else { return Some(id) };
+        let Some(holder) = self.tools.get(&id) else {
+            return Some(id);
+        };
         if holder.spec.name == spec.name {
             let message = match holder.spec.server.as_str() {
                 server if server == spec.server => "it is listed twice; the first stays".to_owned(),
@@ -383,8 +448,13 @@ impl<'a> Building<'a> {
             self.report(&spec.server, &spec.name, ProblemKind::Duplicate, message);
             return None;
         }
-        let key = (2..).map(|number| format!("{id}~{number}")).find(|key| !self.tools.contains_key(key))?;
-        let message = format!("its id is also that of `{}`; it is reached as `{key}`", holder.spec.name);
+        let key = (2..)
+            .map(|number| format!("{id}~{number}"))
+            .find(|key| !self.tools.contains_key(key))?;
+        let message = format!(
+            "its id is also that of `{}`; it is reached as `{key}`",
+            holder.spec.name
+        );
         self.report(&spec.server, &spec.name, ProblemKind::Collision, message);
         Some(key)
     }
@@ -404,7 +474,12 @@ impl<'a> Building<'a> {
 
     fn report(&mut self, server: &str, name: &str, kind: ProblemKind, message: String) {
         let name = crate::errors::redact_detail(name, 128);
-        self.problems.push(Problem { server: server.to_owned(), name, kind, message });
+        self.problems.push(Problem {
+            server: server.to_owned(),
+            name,
+            kind,
+            message,
+        });
     }
 }
 

@@ -243,7 +243,12 @@ pub struct BrowseConfig {
 
 impl Default for BrowseConfig {
     fn default() -> BrowseConfig {
-        BrowseConfig { top_k: 8, card_tokens: 25, cluster_size: 100, cache_stable: false }
+        BrowseConfig {
+            top_k: 8,
+            card_tokens: 25,
+            cluster_size: 100,
+            cache_stable: false,
+        }
     }
 }
 
@@ -274,7 +279,12 @@ pub struct CacheConfig {
 
 impl Default for CacheConfig {
     fn default() -> CacheConfig {
-        CacheConfig { read_only: false, allow: None, ttl_seconds: 60.0, max_entries: 256 }
+        CacheConfig {
+            read_only: false,
+            allow: None,
+            ttl_seconds: 60.0,
+            max_entries: 256,
+        }
     }
 }
 
@@ -296,7 +306,12 @@ pub struct FirewallConfig {
 
 impl Default for FirewallConfig {
     fn default() -> FirewallConfig {
-        FirewallConfig { inline_tokens: 2000, digest_tokens: 400, view_tokens: 4000, redact_secrets: true }
+        FirewallConfig {
+            inline_tokens: 2000,
+            digest_tokens: 400,
+            view_tokens: 4000,
+            redact_secrets: true,
+        }
     }
 }
 
@@ -315,7 +330,12 @@ pub struct ArtifactConfig {
 
 impl Default for ArtifactConfig {
     fn default() -> ArtifactConfig {
-        ArtifactConfig { ttl_seconds: 3600.0, max_bytes: 256 << 20, max_artifact_bytes: 64 << 20, max_artifacts: 1000 }
+        ArtifactConfig {
+            ttl_seconds: 3600.0,
+            max_bytes: 256 << 20,
+            max_artifact_bytes: 64 << 20,
+            max_artifacts: 1000,
+        }
     }
 }
 
@@ -332,7 +352,10 @@ pub struct RefreshConfig {
 
 impl Default for RefreshConfig {
     fn default() -> RefreshConfig {
-        RefreshConfig { watch_config: true, debounce_seconds: 0.5 }
+        RefreshConfig {
+            watch_config: true,
+            debounce_seconds: 0.5,
+        }
     }
 }
 

@@ -145,7 +145,10 @@ const WINDOW_SECONDS: f64 = 60.0;
 
 impl RateLimiter {
     pub fn new(limits: RateLimits) -> RateLimiter {
-        RateLimiter { limits, counters: BTreeMap::new() }
+        RateLimiter {
+            limits,
+            counters: BTreeMap::new(),
+        }
     }
 
     /// Checks a call at `now` (seconds on any steady clock) and counts it when every limit allows it.
@@ -157,9 +160,7 @@ impl RateLimiter {
         };
         let mut scopes: Vec<(String, CallLimit)> = Vec::with_capacity(2);
         scopes.extend(own.map(|limit| (meta_tool.as_str().to_owned(), limit)));
-        scopes.extend(
-            tool_id.and_then(|id| self.limits.per_tool.get(id).map(|limit| (format!("tool:{id}"), *limit))),
-        );
+        scopes.extend(tool_id.and_then(|id| self.limits.per_tool.get(id).map(|limit| (format!("tool:{id}"), *limit))));
         for (scope, limit) in &scopes {
             let counter = self.counters.entry(scope.clone()).or_default();
             if let Some(exceeded) = counter.exceeded(now, scope, *limit) {
@@ -181,8 +182,14 @@ impl RateLimiter {
 
 impl Counter {
     fn exceeded(&mut self, now: f64, scope: &str, limit: CallLimit) -> Option<Quota> {
-        if limit.max_calls_per_session.is_some_and(|most| self.session_calls >= most) {
-            return Some(Quota::Exceeded { scope: format!("{scope}/session"), retry_after: None });
+        if limit
+            .max_calls_per_session
+            .is_some_and(|most| self.session_calls >= most)
+        {
+            return Some(Quota::Exceeded {
+                scope: format!("{scope}/session"),
+                retry_after: None,
+            });
         }
         let most = limit.max_calls_per_minute?;
         while self.recent.front().is_some_and(|called| now - called >= WINDOW_SECONDS) {
@@ -192,7 +199,10 @@ impl Counter {
             return None;
         }
         let retry_after = self.recent.front().map(|called| called + WINDOW_SECONDS - now);
-        Some(Quota::Exceeded { scope: format!("{scope}/minute"), retry_after })
+        Some(Quota::Exceeded {
+            scope: format!("{scope}/minute"),
+            retry_after,
+        })
     }
 }
 
@@ -211,26 +221,53 @@ mod tests {
 
     #[test]
     fn a_call_leaves_the_window_after_sixty_seconds() {
-        let limit = CallLimit { max_calls_per_minute: Some(1), max_calls_per_session: None };
-        let mut limiter = RateLimiter::new(RateLimits { tool_execute: Some(limit), ..RateLimits::default() });
+        let limit = CallLimit {
+            max_calls_per_minute: Some(1),
+            max_calls_per_session: None,
+        };
+        let mut limiter = RateLimiter::new(RateLimits {
+            tool_execute: Some(limit),
+            ..RateLimits::default()
+        });
         let mut call = |now| limiter.check(now, MetaTool::ToolExecute, Some("a:b@1"), Counting::Consume);
         assert_eq!(call(0.0), Quota::Allowed);
-        assert_eq!(call(59.0), Quota::Exceeded { scope: "tool_execute/minute".into(), retry_after: Some(1.0) });
+        assert_eq!(
+            call(59.0),
+            Quota::Exceeded {
+                scope: "tool_execute/minute".into(),
+                retry_after: Some(1.0)
+            }
+        );
         assert_eq!(call(60.0), Quota::Allowed);
     }
 
     #[test]
     fn peeking_uses_nothing_up() {
-        let limit = CallLimit { max_calls_per_minute: None, max_calls_per_session: Some(1) };
+        let limit = CallLimit {
+            max_calls_per_minute: None,
+            max_calls_per_session: Some(1),
+        };
         let per_tool = BTreeMap::from([("a:b@1".to_owned(), limit)]);
-        let mut limiter = RateLimiter::new(RateLimits { per_tool, ..RateLimits::default() });
+        let mut limiter = RateLimiter::new(RateLimits {
+            per_tool,
+            ..RateLimits::default()
+        });
         for _ in 0..3 {
-            assert_eq!(limiter.check(0.0, MetaTool::ToolExecute, Some("a:b@1"), Counting::Peek), Quota::Allowed);
+            assert_eq!(
+                limiter.check(0.0, MetaTool::ToolExecute, Some("a:b@1"), Counting::Peek),
+                Quota::Allowed
+            );
         }
-        assert_eq!(limiter.check(0.0, MetaTool::ToolExecute, Some("a:b@1"), Counting::Consume), Quota::Allowed);
         assert_eq!(
             limiter.check(0.0, MetaTool::ToolExecute, Some("a:b@1"), Counting::Consume),
-            Quota::Exceeded { scope: "tool:a:b@1/session".into(), retry_after: None }
+            Quota::Allowed
+        );
+        assert_eq!(
+            limiter.check(0.0, MetaTool::ToolExecute, Some("a:b@1"), Counting::Consume),
+            Quota::Exceeded {
+                scope: "tool:a:b@1/session".into(),
+                retry_after: None
+            }
         );
     }
 

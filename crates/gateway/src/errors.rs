@@ -70,7 +70,10 @@ impl ErrorCode {
 
     /// Whether the same call may succeed when tried again.
     pub fn retryable(self) -> bool {
-        matches!(self, ErrorCode::UpstreamTimeout | ErrorCode::UpstreamUnavailable | ErrorCode::RateLimited)
+        matches!(
+            self,
+            ErrorCode::UpstreamTimeout | ErrorCode::UpstreamUnavailable | ErrorCode::RateLimited
+        )
     }
 }
 
@@ -87,7 +90,7 @@ pub struct GatewayError {
     pub code: ErrorCode,
     message: String,
     /// The offending path, or empty.
-    pub path: String,
+    pub path: Box<str>,
     pub retryable: bool,
     /// Left out of the answer when empty.
     pub details: Map<String, Value>,
@@ -98,7 +101,7 @@ impl GatewayError {
         GatewayError {
             code,
             message: redact_detail(message.as_ref(), MESSAGE_LIMIT),
-            path: String::new(),
+            path: Box::default(),
             retryable: code.retryable(),
             details: Map::new(),
         }
@@ -112,11 +115,14 @@ impl GatewayError {
 
     /// An unknown tool id. A denied tool uses this too, so that a caller cannot probe for hidden ones.
     pub fn unknown_tool(tool_id: &str) -> GatewayError {
-        GatewayError::new(ErrorCode::HydrateFailed, format!("no tool `{tool_id}`; use tool_browse to find one"))
+        GatewayError::new(
+            ErrorCode::HydrateFailed,
+            format!("no tool `{tool_id}`; use tool_browse to find one"),
+        )
     }
 
     pub fn with_path(mut self, path: impl Into<String>) -> GatewayError {
-        self.path = path.into();
+        self.path = path.into().into_boxed_str();
         self
     }
 
@@ -134,7 +140,7 @@ impl GatewayError {
         let mut fields = Map::new();
         fields.insert("error".into(), self.code.as_str().into());
         fields.insert("message".into(), self.message.clone().into());
-        fields.insert("path".into(), self.path.clone().into());
+        fields.insert("path".into(), self.path.as_ref().into());
         fields.insert("retryable".into(), self.retryable.into());
         if !self.details.is_empty() {
             fields.insert("details".into(), Value::Object(self.details.clone()));
@@ -174,8 +180,16 @@ pub fn classify(failure: Failure, message: &str) -> ErrorCode {
 /// The last resort: words, in a fixed order. Numbers must stand alone, so that "error 4012" is not a 401.
 fn classify_text(message: &str) -> ErrorCode {
     const RULES: [(ErrorCode, &[&str], &[&str]); 4] = [
-        (ErrorCode::AuthFailed, &["unauthorized", "authentication", "invalid api key"], &["401"]),
-        (ErrorCode::PermissionDenied, &["forbidden", "permission denied", "access denied"], &["403"]),
+        (
+            ErrorCode::AuthFailed,
+            &["unauthorized", "authentication", "invalid api key"],
+            &["401"],
+        ),
+        (
+            ErrorCode::PermissionDenied,
+            &["forbidden", "permission denied", "access denied"],
+            &["403"],
+        ),
         (ErrorCode::RateLimited, &["rate limit", "too many requests"], &["429"]),
         (ErrorCode::UpstreamTimeout, &["timed out", "timeout"], &[]),
     ];
@@ -184,7 +198,9 @@ fn classify_text(message: &str) -> ErrorCode {
         .iter()
         .find(|(_, phrases, numbers)| {
             phrases.iter().any(|phrase| text.contains(phrase))
-                || numbers.iter().any(|number| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == *number))
+                || numbers
+                    .iter()
+                    .any(|number| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == *number))
         })
         .map_or(ErrorCode::UpstreamError, |(code, ..)| *code)
 }
@@ -192,7 +208,10 @@ fn classify_text(message: &str) -> ErrorCode {
 /// One line without control characters, at most `limit` characters: what of an upstream's text may reach a model.
 pub fn redact_detail(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit * 4));
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+    {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -225,9 +244,15 @@ mod tests {
 
     #[test]
     fn a_status_decides_before_any_word() {
-        assert_eq!(classify(Failure::Http(503), "authentication service is down"), ErrorCode::UpstreamUnavailable);
+        assert_eq!(
+            classify(Failure::Http(503), "authentication service is down"),
+            ErrorCode::UpstreamUnavailable
+        );
         assert_eq!(classify(Failure::Timeout, "401"), ErrorCode::UpstreamTimeout);
-        assert_eq!(classify(Failure::Http(500), "rate limit table missing"), ErrorCode::UpstreamError);
+        assert_eq!(
+            classify(Failure::Http(500), "rate limit table missing"),
+            ErrorCode::UpstreamError
+        );
     }
 
     #[test]

@@ -74,7 +74,12 @@ pub fn parse_tool_id(text: &str) -> Result<ToolIdParts, IdentityError> {
         Some((name, version)) => (name, Some(version.to_owned())),
         None => (rest, None),
     };
-    let parts = ToolIdParts { namespace: namespace.to_owned(), name: name.to_owned(), version, hash8 };
+    let parts = ToolIdParts {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        version,
+        hash8,
+    };
     check(&parts)?;
     Ok(parts)
 }
@@ -116,7 +121,9 @@ fn check(parts: &ToolIdParts) -> Result<(), IdentityError> {
 pub fn is_namespace(text: &str) -> bool {
     text.len() <= NAMESPACE_LIMIT
         && text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+        && text
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
 }
 
 fn is_name(text: &str) -> bool {
@@ -151,19 +158,29 @@ pub fn derive_name(upstream_name: &str) -> DerivedName<'_> {
         if let Some((namespace, rest)) = upstream_name.split_once(separator)
             && !namespace.is_empty()
         {
-            return DerivedName { namespace, name: if rest.is_empty() { upstream_name } else { rest } };
+            return DerivedName {
+                namespace,
+                name: if rest.is_empty() { upstream_name } else { rest },
+            };
         }
     }
     let namespace = match upstream_name.split_once('_') {
         Some((first, rest)) if !first.is_empty() && rest.contains('_') => first,
         _ => FALLBACK_NAMESPACE,
     };
-    DerivedName { namespace, name: upstream_name }
+    DerivedName {
+        namespace,
+        name: upstream_name,
+    }
 }
 
 /// The shape that a tool's hash covers: its top-level property names and `required`, nothing else.
 pub fn canonical_shape(input_schema: Option<&Value>) -> Result<String, IdentityError> {
-    let field = |key| input_schema.and_then(|schema| schema.get(key)).filter(|value| !value.is_null());
+    let field = |key| {
+        input_schema
+            .and_then(|schema| schema.get(key))
+            .filter(|value| !value.is_null())
+    };
     let properties = match field("properties") {
         None => Vec::new(),
         Some(Value::Object(map)) => map.keys().map(String::as_str).collect(),
@@ -171,9 +188,11 @@ pub fn canonical_shape(input_schema: Option<&Value>) -> Result<String, IdentityE
     };
     let required = match field("required") {
         None => Vec::new(),
-        Some(Value::Array(items)) => {
-            items.iter().map(Value::as_str).collect::<Option<Vec<_>>>().ok_or(IdentityError::Shape("required"))?
-        }
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(Value::as_str)
+            .collect::<Option<Vec<_>>>()
+            .ok_or(IdentityError::Shape("required"))?,
         Some(_) => return Err(IdentityError::Shape("required")),
     };
     Ok(shape_text(properties, required))
@@ -218,7 +237,12 @@ pub fn canonical_tool_id(spec: &ToolSpec) -> Result<String, IdentityError> {
         None => Some(hash8(&spec.name, &canonical_shape(spec.input_schema.as_ref())?)),
     };
     let (namespace, name) = (derived.namespace.to_owned(), derived.name.to_owned());
-    format_tool_id(&ToolIdParts { namespace, name, version, hash8 })
+    format_tool_id(&ToolIdParts {
+        namespace,
+        name,
+        version,
+        hash8,
+    })
 }
 
 /// The id of any tool: canonical where the grammar allows it, sanitised and hashed where it does not.
@@ -226,9 +250,15 @@ pub fn canonical_tool_id(spec: &ToolSpec) -> Result<String, IdentityError> {
 /// The namespace is the configured one, else the server's name, else inferred: a known server is never overruled by
 /// what its tools call themselves.
 pub fn tool_id(spec: &ToolSpec) -> String {
-    let fixed = spec.namespace.as_deref().or((!spec.server.is_empty()).then_some(spec.server.as_str()));
+    let fixed = spec
+        .namespace
+        .as_deref()
+        .or((!spec.server.is_empty()).then_some(spec.server.as_str()));
     let derived = match fixed {
-        Some(namespace) => DerivedName { namespace, name: without_prefix(spec.shown_name(), namespace) },
+        Some(namespace) => DerivedName {
+            namespace,
+            name: without_prefix(spec.shown_name(), namespace),
+        },
         None => derive_name(spec.shown_name()),
     };
     place(spec, &sanitise_namespace(derived.namespace), derived)
@@ -239,10 +269,16 @@ fn place(spec: &ToolSpec, namespace: &str, derived: DerivedName<'_>) -> String {
     let declared = spec.declared_version();
     let version = declared.as_deref().map(sanitise_version);
     // A configured namespace may be spelled freely; only what the upstream says must survive unchanged.
-    let lossless = name == derived.name && version == declared && (namespace == derived.namespace || spec_is_placed(spec));
+    let lossless =
+        name == derived.name && version == declared && (namespace == derived.namespace || spec_is_placed(spec));
     let hash8 =
         (version.is_none() || !lossless).then(|| hash8(&spec.name, &tolerant_shape(spec.input_schema.as_ref())));
-    let parts = ToolIdParts { namespace: namespace.to_owned(), name, version, hash8 };
+    let parts = ToolIdParts {
+        namespace: namespace.to_owned(),
+        name,
+        version,
+        hash8,
+    };
     join(&parts)
 }
 
@@ -253,7 +289,9 @@ fn spec_is_placed(spec: &ToolSpec) -> bool {
 /// A shorter id for a tool whose canonical one would not fit a card: the start of the name and the hash of all of it.
 pub fn shortened_tool_id(spec: &ToolSpec, name_limit: usize) -> String {
     let full = tool_id(spec);
-    let Ok(mut parts) = parse_tool_id(&full) else { return full };
+    let Ok(mut parts) = parse_tool_id(&full) else {
+        return full;
+    };
     parts.name.truncate(name_limit.max(1));
     parts.namespace.truncate(name_limit.max(1));
     parts.version = None;
@@ -263,7 +301,10 @@ pub fn shortened_tool_id(spec: &ToolSpec, name_limit: usize) -> String {
 
 /// The id of a resource: namespace from the URI scheme, hash over the URI.
 pub fn resource_id(spec: &ResourceSpec) -> String {
-    let scheme = spec.uri.split_once(':').map_or(FALLBACK_NAMESPACE, |(scheme, _)| scheme);
+    let scheme = spec
+        .uri
+        .split_once(':')
+        .map_or(FALLBACK_NAMESPACE, |(scheme, _)| scheme);
     let label = spec.name.as_deref().unwrap_or_else(|| {
         let trimmed = spec.uri.trim_end_matches('/');
         trimmed.rsplit_once('/').map_or(trimmed, |(_, last)| last)
@@ -323,7 +364,11 @@ pub fn resolve_collisions<S: AsRef<str>>(ids: &[S]) -> Vec<String> {
             let id = id.as_ref();
             let count = seen.entry(id).or_insert(0);
             *count += 1;
-            if *count == 1 { id.to_owned() } else { format!("{id}~{count}") }
+            if *count == 1 {
+                id.to_owned()
+            } else {
+                format!("{id}~{count}")
+            }
         })
         .collect()
 }
@@ -335,11 +380,21 @@ pub fn sanitise_namespace(text: &str) -> String {
     }
     let mut namespace: String = text
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c.to_ascii_lowercase() } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .collect();
     if !namespace.bytes().any(|b| b.is_ascii_alphanumeric()) {
         // Nothing readable is left: only a hash keeps two such names apart.
-        return if text.is_empty() { FALLBACK_NAMESPACE.to_owned() } else { format!("mcp-{}", sha256_hex8(&[text])) };
+        return if text.is_empty() {
+            FALLBACK_NAMESPACE.to_owned()
+        } else {
+            format!("mcp-{}", sha256_hex8(&[text]))
+        };
     }
     if !namespace.starts_with(|c: char| c.is_ascii_lowercase()) {
         namespace.insert_str(0, "mcp-");
@@ -349,8 +404,16 @@ pub fn sanitise_namespace(text: &str) -> String {
 }
 
 fn sanitise_name(text: &str, prefix: &str) -> String {
-    let mut name: String =
-        text.chars().map(|c| if u8::try_from(c).is_ok_and(is_name_byte) { c } else { '_' }).collect();
+    let mut name: String = text
+        .chars()
+        .map(|c| {
+            if u8::try_from(c).is_ok_and(is_name_byte) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         name.insert_str(0, prefix);
     }
@@ -359,7 +422,16 @@ fn sanitise_name(text: &str, prefix: &str) -> String {
 }
 
 fn sanitise_version(text: &str) -> String {
-    text.chars().take(VERSION_LIMIT).map(|c| if u8::try_from(c).is_ok_and(is_name_byte) { c } else { '_' }).collect()
+    text.chars()
+        .take(VERSION_LIMIT)
+        .map(|c| {
+            if u8::try_from(c).is_ok_and(is_name_byte) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect()
 }
 
 fn without_prefix<'a>(name: &'a str, namespace: &str) -> &'a str {
@@ -372,8 +444,16 @@ fn without_prefix<'a>(name: &'a str, namespace: &str) -> &'a str {
 /// Joins parts known to fit the grammar.
 fn join(parts: &ToolIdParts) -> String {
     debug_assert!(check(parts).is_ok(), "{parts:?}");
-    let version = parts.version.as_ref().map(|version| format!("@{version}")).unwrap_or_default();
-    let hash8 = parts.hash8.as_ref().map(|hash8| format!("#{hash8}")).unwrap_or_default();
+    let version = parts
+        .version
+        .as_ref()
+        .map(|version| format!("@{version}"))
+        .unwrap_or_default();
+    let hash8 = parts
+        .hash8
+        .as_ref()
+        .map(|hash8| format!("#{hash8}"))
+        .unwrap_or_default();
     format!("{}:{}{version}{hash8}", parts.namespace, parts.name)
 }
 

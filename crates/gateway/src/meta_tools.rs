@@ -37,7 +37,10 @@ pub fn meta_tools(surface: Surface, has_resources: bool, has_prompts: bool) -> V
 }
 
 fn tool_browse() -> Value {
-    browse("tool_browse", "Find tools by `query`, or list a `path`: / then /namespace.")
+    browse(
+        "tool_browse",
+        "Find tools by `query`, or list a `path`: / then /namespace.",
+    )
 }
 
 fn tool_execute() -> Value {
@@ -105,8 +108,16 @@ mod tests {
 
     #[test]
     fn primitive_verbs_appear_only_when_there_are_any() {
-        let names = |tools: Vec<Value>| tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
-        assert_eq!(names(meta_tools(Surface::Gateway, false, false)), ["tool_browse", "tool_execute", "tool_view"]);
+        let names = |tools: Vec<Value>| {
+            tools
+                .iter()
+                .map(|tool| tool["name"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(meta_tools(Surface::Gateway, false, false)),
+            ["tool_browse", "tool_execute", "tool_view"]
+        );
         assert_eq!(names(meta_tools(Surface::Gateway, true, true)).len(), 7);
     }
 }

@@ -80,7 +80,11 @@ pub struct Policy {
 impl PolicyConfig {
     /// Rules that cannot be compiled, by place.
     pub fn problems(&self) -> Vec<(String, String)> {
-        let globs = self.rules.iter().enumerate().filter_map(|(position, rule)| Some((position, rule.tool.as_ref()?)));
+        let globs = self
+            .rules
+            .iter()
+            .enumerate()
+            .filter_map(|(position, rule)| Some((position, rule.tool.as_ref()?)));
         globs
             .filter_map(|(position, glob)| {
                 let error = Glob::new(glob).err()?;
@@ -100,17 +104,23 @@ impl Policy {
             Some(Err(_)) if rule.action == PolicyAction::Allow => None,
             Some(Err(_)) => Some((rule.clone(), None)),
         };
-        Policy { default: config.default, rules: config.rules.iter().filter_map(compile).collect() }
+        Policy {
+            default: config.default,
+            rules: config.rules.iter().filter_map(compile).collect(),
+        }
     }
 
     pub fn decide(&self, meta_tool: MetaTool, subject: PolicySubject<'_>) -> Decision {
-        let matched = self.rules.iter().find(|(rule, glob)| matches(rule, glob.as_ref(), meta_tool, subject));
+        let matched = self
+            .rules
+            .iter()
+            .find(|(rule, glob)| matches(rule, glob.as_ref(), meta_tool, subject));
         match matched.map_or(self.default, |(rule, _)| rule.action) {
             PolicyAction::Allow => Decision::Allow,
             PolicyAction::Deny => Decision::Deny,
-            PolicyAction::RequireApproval => {
-                Decision::RequireApproval { reason: matched.and_then(|(rule, _)| rule.reason.clone()) }
-            }
+            PolicyAction::RequireApproval => Decision::RequireApproval {
+                reason: matched.and_then(|(rule, _)| rule.reason.clone()),
+            },
         }
     }
 
@@ -124,7 +134,10 @@ impl Policy {
 fn matches(rule: &PolicyRule, glob: Option<&GlobMatcher>, meta_tool: MetaTool, subject: PolicySubject<'_>) -> bool {
     rule.meta_tool.is_none_or(|wanted| wanted == meta_tool)
         && rule.server.as_deref().is_none_or(|server| server == subject.server)
-        && rule.namespace.as_deref().is_none_or(|namespace| namespace == subject.namespace)
+        && rule
+            .namespace
+            .as_deref()
+            .is_none_or(|namespace| namespace == subject.namespace)
         && glob.is_none_or(|glob| glob.is_match(subject.tool_id) || glob.is_match(subject.name))
         && rule.tags.iter().all(|tag| subject.tags.contains(tag))
         && rule.read_only.is_none_or(|read_only| read_only == subject.read_only)

@@ -44,19 +44,29 @@ pub(crate) fn resource_items(listings: Vec<(String, Vec<Value>)>) -> (Vec<Resour
     let identity = |spec: &ResourceSpec| (spec.server.clone(), spec.uri.clone());
     let (specs, problems) = read(listings, ResourceSpec::from_definition, identity);
     let ids: Vec<String> = specs.iter().map(resource_id).collect();
-    let items = specs.into_iter().zip(ids.iter().zip(resolve_collisions(&ids))).map(|(spec, (id, key))| {
-        let description = if spec.description.is_empty() { spec.display_name() } else { &spec.description };
-        let entry = Entry {
-            name: spec.display_name().to_owned(),
-            title: spec.title.clone().unwrap_or_default(),
-            description: description.to_owned(),
-            tags: ["mcp", "read-only", "resource"].map(str::to_owned).to_vec(),
-            server: spec.server.clone(),
-            kind: CardKind::Resource,
-            ..keyed(key, id)
-        };
-        ResourceItem { entry: Arc::new(entry), spec }
-    });
+    let items = specs
+        .into_iter()
+        .zip(ids.iter().zip(resolve_collisions(&ids)))
+        .map(|(spec, (id, key))| {
+            let description = if spec.description.is_empty() {
+                spec.display_name()
+            } else {
+                &spec.description
+            };
+            let entry = Entry {
+                name: spec.display_name().to_owned(),
+                title: spec.title.clone().unwrap_or_default(),
+                description: description.to_owned(),
+                tags: ["mcp", "read-only", "resource"].map(str::to_owned).to_vec(),
+                server: spec.server.clone(),
+                kind: CardKind::Resource,
+                ..keyed(key, id)
+            };
+            ResourceItem {
+                entry: Arc::new(entry),
+                spec,
+            }
+        });
     (items.collect(), problems)
 }
 
@@ -64,19 +74,27 @@ pub(crate) fn prompt_items(listings: Vec<(String, Vec<Value>)>) -> (Vec<PromptIt
     let identity = |spec: &PromptSpec| (spec.server.clone(), spec.name.clone());
     let (specs, problems) = read(listings, PromptSpec::from_definition, identity);
     let ids: Vec<String> = specs.iter().map(prompt_id).collect();
-    let items = specs.into_iter().zip(ids.iter().zip(resolve_collisions(&ids))).map(|(spec, (id, key))| {
-        let entry = Entry {
-            name: spec.name.clone(),
-            title: spec.title.clone().unwrap_or_default(),
-            description: spec.description.clone(),
-            tags: ["mcp", "prompt", "read-only"].map(str::to_owned).to_vec(),
-            server: spec.server.clone(),
-            kind: CardKind::Prompt,
-            has_schema: !spec.arguments.is_empty(),
-            ..keyed(key, id)
-        };
-        PromptItem { entry: Arc::new(entry), schema: spec.arguments_schema(), validator: OnceLock::new(), spec }
-    });
+    let items = specs
+        .into_iter()
+        .zip(ids.iter().zip(resolve_collisions(&ids)))
+        .map(|(spec, (id, key))| {
+            let entry = Entry {
+                name: spec.name.clone(),
+                title: spec.title.clone().unwrap_or_default(),
+                description: spec.description.clone(),
+                tags: ["mcp", "prompt", "read-only"].map(str::to_owned).to_vec(),
+                server: spec.server.clone(),
+                kind: CardKind::Prompt,
+                has_schema: !spec.arguments.is_empty(),
+                ..keyed(key, id)
+            };
+            PromptItem {
+                entry: Arc::new(entry),
+                schema: spec.arguments_schema(),
+                validator: OnceLock::new(),
+                spec,
+            }
+        });
     (items.collect(), problems)
 }
 
@@ -114,5 +132,10 @@ fn keyed(key: String, id: &str) -> Entry {
         Ok((_, parts)) => (parts.namespace, parts.name),
         Err(_) => (String::new(), String::new()),
     };
-    Entry { id: key, namespace, label, ..Entry::default() }
+    Entry {
+        id: key,
+        namespace,
+        label,
+        ..Entry::default()
+    }
 }

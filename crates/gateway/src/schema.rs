@@ -24,7 +24,11 @@ pub struct SchemaLimits {
 
 impl Default for SchemaLimits {
     fn default() -> SchemaLimits {
-        SchemaLimits { max_bytes: 65_536, max_depth: 32, max_properties: 512 }
+        SchemaLimits {
+            max_bytes: 65_536,
+            max_depth: 32,
+            max_properties: 512,
+        }
     }
 }
 
@@ -94,7 +98,10 @@ impl Size {
 
 /// Compiles a schema by its `$schema`, else the latest draft. References to other documents are refused, never fetched.
 pub fn compile(schema: &Value) -> Result<Validator, String> {
-    jsonschema::options().offline().build(schema).map_err(|error| redact_detail(&error.to_string(), 200))
+    jsonschema::options()
+        .offline()
+        .build(schema)
+        .map_err(|error| redact_detail(&error.to_string(), 200))
 }
 
 /// Most violations told at once.
@@ -131,12 +138,17 @@ pub struct ArgumentRepair {
 /// schema wants exactly that. Top-level fields only; nothing is renamed, guessed or dropped.
 pub fn normalize_arguments(mut arguments: Value, schema: Option<&Value>) -> (Value, Vec<ArgumentRepair>) {
     let mut repairs = Vec::new();
-    let Some(schema) = schema else { return (arguments, repairs) };
+    let Some(schema) = schema else {
+        return (arguments, repairs);
+    };
     if let Value::String(text) = &arguments {
         let trimmed = text.trim_start_matches('\u{feff}').trim();
         if let Ok(object @ Value::Object(_)) = serde_json::from_str(trimmed) {
             arguments = object;
-            repairs.push(ArgumentRepair { path: "$".to_owned(), rule: "parse_stringified_object" });
+            repairs.push(ArgumentRepair {
+                path: "$".to_owned(),
+                rule: "parse_stringified_object",
+            });
         }
     }
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -147,7 +159,10 @@ pub fn normalize_arguments(mut arguments: Value, schema: Option<&Value>) -> (Val
                 continue;
             };
             *value = repaired;
-            repairs.push(ArgumentRepair { path: format!("$.{key}"), rule });
+            repairs.push(ArgumentRepair {
+                path: format!("$.{key}"),
+                rule,
+            });
         }
     }
     (arguments, repairs)
@@ -263,7 +278,10 @@ fn write_signature(text: &mut String, schema: &Value, depth: usize) {
 }
 
 fn write_object(text: &mut String, schema: &Value, depth: usize) {
-    let properties = schema.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty());
+    let properties = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .filter(|map| !map.is_empty());
     let Some(properties) = properties.filter(|_| depth < SIGNATURE_DEPTH) else {
         text.push_str("object");
         return;
@@ -293,11 +311,19 @@ mod tests {
     fn limits_are_counted_on_compact_json() {
         let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array"}}});
         let bytes = schema.to_string().len();
-        let limits = |max_bytes, max_depth, max_properties| SchemaLimits { max_bytes, max_depth, max_properties };
+        let limits = |max_bytes, max_depth, max_properties| SchemaLimits {
+            max_bytes,
+            max_depth,
+            max_properties,
+        };
         assert_eq!(over_limit(&schema, &limits(bytes, 4, 2)), None);
         assert!(over_limit(&schema, &limits(bytes - 1, 4, 2)).unwrap().contains("bytes"));
         assert!(over_limit(&schema, &limits(bytes, 3, 2)).unwrap().contains("deeper"));
-        assert!(over_limit(&schema, &limits(bytes, 4, 1)).unwrap().contains("properties"));
+        assert!(
+            over_limit(&schema, &limits(bytes, 4, 1))
+                .unwrap()
+                .contains("properties")
+        );
     }
 
     #[test]
@@ -339,7 +365,9 @@ mod tests {
 
     #[test]
     fn a_signature_is_bounded() {
-        let wide: Map<String, Value> = (0..5000).map(|i| (format!("property_{i}"), json!({"type": "string"}))).collect();
+        let wide: Map<String, Value> = (0..5000)
+            .map(|i| (format!("property_{i}"), json!({"type": "string"})))
+            .collect();
         assert!(signature(&json!({"type": "object", "properties": wide})).len() < SIGNATURE_LIMIT + 100);
     }
 }

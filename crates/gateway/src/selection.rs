@@ -103,7 +103,11 @@ pub enum Repair {
 /// Checks a returned id against the offered ones.
 pub fn validate_selection<S: AsRef<str>>(selected: &str, candidates: &[S], repair: Repair) -> SelectionValidation {
     let accepted = |id: &str, how: Option<SelectionRepair>| SelectionValidation {
-        status: if how.is_some() { SelectionStatus::Repaired } else { SelectionStatus::Accepted },
+        status: if how.is_some() {
+            SelectionStatus::Repaired
+        } else {
+            SelectionStatus::Accepted
+        },
         selected_id: Some(id.to_owned()),
         raw_id: selected.to_owned(),
         repair: how,
@@ -120,8 +124,15 @@ pub fn validate_selection<S: AsRef<str>>(selected: &str, candidates: &[S], repai
     if stripped.is_empty() {
         return rejected(RejectionReason::EmptySelection);
     }
-    if let Some(exact) = candidates.iter().map(AsRef::as_ref).find(|candidate| *candidate == stripped) {
-        return accepted(exact, (stripped.len() != selected.len()).then_some(SelectionRepair::Strip));
+    if let Some(exact) = candidates
+        .iter()
+        .map(AsRef::as_ref)
+        .find(|candidate| *candidate == stripped)
+    {
+        return accepted(
+            exact,
+            (stripped.len() != selected.len()).then_some(SelectionRepair::Strip),
+        );
     }
     if repair == Repair::StripOnly {
         return rejected(RejectionReason::NotACandidate);
@@ -146,7 +157,11 @@ enum Found<'a> {
 
 fn unique<'a, S: AsRef<str>>(candidates: &'a [S], wanted: impl Fn(&str) -> bool) -> Found<'a> {
     let mut found = Found::None;
-    for candidate in candidates.iter().map(AsRef::as_ref).filter(|candidate| wanted(&candidate.to_lowercase())) {
+    for candidate in candidates
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|candidate| wanted(&candidate.to_lowercase()))
+    {
         found = match found {
             Found::None => Found::One(candidate),
             // The same id offered twice is still one choice.

@@ -88,7 +88,9 @@ impl ToolSpec {
     /// Reads one entry of `tools/list` (or of a catalog file). Fields of the wrong type count as absent.
     pub fn from_definition(server: &str, definition: Value) -> Result<ToolSpec, SpecError> {
         let mut fields = into_fields(definition)?;
-        let name = take_text(&mut fields, "name").filter(|name| !name.is_empty()).ok_or(SpecError::Missing("name"))?;
+        let name = take_text(&mut fields, "name")
+            .filter(|name| !name.is_empty())
+            .ok_or(SpecError::Missing("name"))?;
         let annotations = Annotations::from_map(take_map(&mut fields, "annotations"));
         let mut tags = take_texts(&mut fields, "tags");
         let mut namespace = take_text(&mut fields, "namespace").filter(|namespace| !namespace.is_empty());
@@ -123,7 +125,10 @@ impl ToolSpec {
         if !self.description.is_empty() {
             fields.insert("description".into(), self.description.clone().into());
         }
-        let input = self.input_schema.clone().unwrap_or_else(|| serde_json::json!({"type": "object"}));
+        let input = self
+            .input_schema
+            .clone()
+            .unwrap_or_else(|| serde_json::json!({"type": "object"}));
         fields.insert("inputSchema".into(), input);
         if let Some(schema) = &self.output_schema {
             fields.insert("outputSchema".into(), schema.clone());
@@ -186,7 +191,10 @@ impl Annotations {
             destructive: flag("destructiveHint"),
             idempotent: flag("idempotentHint"),
             open_world: flag("openWorldHint"),
-            cost: raw.get("costHint").and_then(Value::as_f64).filter(|cost| cost.is_finite()),
+            cost: raw
+                .get("costHint")
+                .and_then(Value::as_f64)
+                .filter(|cost| cost.is_finite()),
             raw,
         }
     }
@@ -195,7 +203,9 @@ impl Annotations {
 impl ResourceSpec {
     pub fn from_definition(server: &str, definition: Value) -> Result<ResourceSpec, SpecError> {
         let mut fields = into_fields(definition)?;
-        let uri = take_text(&mut fields, "uri").filter(|uri| !uri.is_empty()).ok_or(SpecError::Missing("uri"))?;
+        let uri = take_text(&mut fields, "uri")
+            .filter(|uri| !uri.is_empty())
+            .ok_or(SpecError::Missing("uri"))?;
         Ok(ResourceSpec {
             server: server.to_owned(),
             uri,
@@ -216,7 +226,9 @@ impl ResourceSpec {
 impl PromptSpec {
     pub fn from_definition(server: &str, definition: Value) -> Result<PromptSpec, SpecError> {
         let mut fields = into_fields(definition)?;
-        let name = take_text(&mut fields, "name").filter(|name| !name.is_empty()).ok_or(SpecError::Missing("name"))?;
+        let name = take_text(&mut fields, "name")
+            .filter(|name| !name.is_empty())
+            .ok_or(SpecError::Missing("name"))?;
         let arguments = match fields.shift_remove("arguments") {
             Some(Value::Array(items)) => items.iter().filter_map(PromptArgument::from_value).collect(),
             _ => Vec::new(),
@@ -242,8 +254,12 @@ impl PromptSpec {
             }
             properties.insert(argument.name.clone(), Value::Object(property));
         }
-        let required: Vec<Value> =
-            self.arguments.iter().filter(|argument| argument.required).map(|argument| argument.name.clone().into()).collect();
+        let required: Vec<Value> = self
+            .arguments
+            .iter()
+            .filter(|argument| argument.required)
+            .map(|argument| argument.name.clone().into())
+            .collect();
         let mut schema = Map::new();
         schema.insert("type".into(), "object".into());
         schema.insert("properties".into(), Value::Object(properties));
@@ -259,7 +275,11 @@ impl PromptArgument {
         let name = value.get("name")?.as_str().filter(|name| !name.is_empty())?.to_owned();
         Some(PromptArgument {
             name,
-            description: value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            description: value
+                .get("description")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
             required: value.get("required").and_then(Value::as_bool).unwrap_or(false),
         })
     }
@@ -274,7 +294,10 @@ fn take_text(fields: &mut Map<String, Value>, key: &str) -> Option<String> {
 
 fn take_texts(fields: &mut Map<String, Value>, key: &str) -> Vec<String> {
     match fields.shift_remove(key) {
-        Some(Value::Array(items)) => items.into_iter().filter_map(|item| Some(item.as_str()?.to_owned())).collect(),
+        Some(Value::Array(items)) => items
+            .into_iter()
+            .filter_map(|item| Some(item.as_str()?.to_owned()))
+            .collect(),
         _ => Vec::new(),
     }
 }

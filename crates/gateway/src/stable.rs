@@ -31,7 +31,11 @@ impl SeenCards {
         }
         let mut arranged = seen;
         if !arranged.is_empty() && !new.is_empty() {
-            arranged.push(ChoiceCard { id: BREAKPOINT_ID.to_owned(), kind: CardKind::Internal, ..ChoiceCard::default() });
+            arranged.push(ChoiceCard {
+                id: BREAKPOINT_ID.to_owned(),
+                kind: CardKind::Internal,
+                ..ChoiceCard::default()
+            });
         }
         arranged.extend(new);
         arranged
@@ -57,7 +61,11 @@ mod tests {
     use super::*;
 
     fn card(id: &str, score: f64) -> ChoiceCard {
-        ChoiceCard { id: id.into(), score: Some(score), ..ChoiceCard::default() }
+        ChoiceCard {
+            id: id.into(),
+            score: Some(score),
+            ..ChoiceCard::default()
+        }
     }
 
     fn ids(cards: &[ChoiceCard]) -> Vec<&str> {
@@ -95,7 +103,10 @@ mod tests {
     fn a_hydrated_tool_counts_as_seen() {
         let mut seen = SeenCards::default();
         seen.record(card("h", 0.0));
-        assert_eq!(ids(&seen.arrange(vec![card("a", 1.0), card("h", 2.0)])), ["h", BREAKPOINT_ID, "a"]);
+        assert_eq!(
+            ids(&seen.arrange(vec![card("a", 1.0), card("h", 2.0)])),
+            ["h", BREAKPOINT_ID, "a"]
+        );
         seen.reset();
         assert!(!seen.contains("h"));
     }

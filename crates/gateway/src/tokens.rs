@@ -18,7 +18,9 @@ pub fn fits(text: &str, limit: usize) -> bool {
     if text.len() > limit.saturating_mul(LONGEST_TOKEN) {
         return false;
     }
-    tokenizer().count_till_limit(&tokenizer().normalize(text), limit).is_some()
+    tokenizer()
+        .count_till_limit(&tokenizer().normalize(text), limit)
+        .is_some()
 }
 
 fn tokenizer() -> &'static Tokenizer {

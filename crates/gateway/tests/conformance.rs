@@ -1,5 +1,7 @@
 //! Runs every vector of the shared conformance file. A vector of an unknown category fails: none is skipped.
 
+#![expect(clippy::unwrap_used, reason = "a failed setup is a failed test")]
+
 use std::path::Path;
 
 use gateway::browse::parse_path_value;
@@ -23,7 +25,11 @@ fn every_vector_passes() {
     let vectors = file["vectors"].as_array().unwrap();
     let mut failures = Vec::new();
     for vector in vectors {
-        let found = run(vector["category"].as_str().unwrap(), &vector["input"], &file["meta"]["schema_refs"]);
+        let found = run(
+            vector["category"].as_str().unwrap(),
+            &vector["input"],
+            &file["meta"]["schema_refs"],
+        );
         let expected = &vector["expected"];
         let passed = match &found {
             Ok(value) => expected["ok"] == true && *value == expected["value"],
@@ -33,15 +39,26 @@ fn every_vector_passes() {
             failures.push(format!("{}: expected {expected}, found {found:?}", vector["id"]));
         }
     }
-    assert!(failures.is_empty(), "{} of {} fail:\n{}", failures.len(), vectors.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {} fail:\n{}",
+        failures.len(),
+        vectors.len(),
+        failures.join("\n")
+    );
     assert_eq!(vectors.len(), 284);
 }
 
 /// Messages are worded differently, but an id must be refused for the same part.
 fn same_complaint(ours: &str, theirs: &str) -> bool {
-    let part = ["namespace not matching", "name not matching", "version not matching", "hash8 not matching"]
-        .into_iter()
-        .find(|phrase| theirs.contains(phrase));
+    let part = [
+        "namespace not matching",
+        "name not matching",
+        "version not matching",
+        "hash8 not matching",
+    ]
+    .into_iter()
+    .find(|phrase| theirs.contains(phrase));
     part.is_none_or(|phrase| ours.contains(&phrase.replace("not matching", "does not match")))
 }
 
@@ -112,10 +129,18 @@ fn run(category: &str, input: &Value, schemas: &Value) -> Result<Value, String> 
         }
         "resolve_collisions" => {
             let keys = resolve_collisions(&texts(input));
-            Ok(keys.into_iter().enumerate().map(|(index, key)| (index.to_string(), Value::from(key))).collect())
+            Ok(keys
+                .into_iter()
+                .enumerate()
+                .map(|(index, key)| (index.to_string(), Value::from(key)))
+                .collect())
         }
         "validate_selection" => {
-            let repair = if input["repair"] == true { Repair::Full } else { Repair::StripOnly };
+            let repair = if input["repair"] == true {
+                Repair::Full
+            } else {
+                Repair::StripOnly
+            };
             let validation = validate_selection(text(&input["selected"])?, &texts(&input["candidates"]), repair);
             Ok(serde_json::to_value(validation).unwrap())
         }
@@ -144,9 +169,7 @@ fn run(category: &str, input: &Value, schemas: &Value) -> Result<Value, String> 
             let code = classify(failure, text(&input["message"])?);
             Ok(json!({"code": code.as_str(), "retryable": code.retryable()}))
         }
-        "redact_detail" => {
-            Ok(redact_detail(text(&input["text"])?, input["max_len"].as_u64().unwrap() as usize).into())
-        }
+        "redact_detail" => Ok(redact_detail(text(&input["text"])?, input["max_len"].as_u64().unwrap() as usize).into()),
         "retry_backoff" => {
             let policy: RetryPolicy = serde_json::from_value(input["policy"].clone()).map_err(said)?;
             match policy.problem() {
@@ -184,7 +207,11 @@ fn rate_limit(input: &Value) -> Result<Value, String> {
     let mut limiter = RateLimiter::new(limits);
     let calls = input["calls"].as_array().unwrap().iter().map(|call| {
         let meta_tool: MetaTool = serde_json::from_value(call[1].clone()).unwrap();
-        let counting = if call[3] == true { Counting::Consume } else { Counting::Peek };
+        let counting = if call[3] == true {
+            Counting::Consume
+        } else {
+            Counting::Peek
+        };
         match limiter.check(call[0].as_f64().unwrap(), meta_tool, call[2].as_str(), counting) {
             Quota::Allowed => json!({"allowed": true, "retry_after": null, "scope": ""}),
             Quota::Exceeded { scope, retry_after } => {
@@ -205,7 +232,12 @@ fn text(value: &Value) -> Result<&str, String> {
 }
 
 fn texts(value: &Value) -> Vec<&str> {
-    value.as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect()
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item.as_str().unwrap())
+        .collect()
 }
 
 fn said(error: impl std::fmt::Display) -> String {

@@ -15,10 +15,10 @@ pub(super) struct Cluster {
 
 /// Words of tool names that say what is done, not to what.
 const VERBS: [&str; 48] = [
-    "add", "all", "archive", "assign", "by", "cancel", "check", "clear", "close", "copy", "create", "delete", "disable",
-    "download", "edit", "enable", "execute", "export", "fetch", "find", "for", "from", "get", "import", "in", "insert",
-    "list", "merge", "move", "new", "of", "open", "post", "query", "read", "remove", "run", "search", "send", "set",
-    "start", "stop", "submit", "to", "update", "upload", "view", "write",
+    "add", "all", "archive", "assign", "by", "cancel", "check", "clear", "close", "copy", "create", "delete",
+    "disable", "download", "edit", "enable", "execute", "export", "fetch", "find", "for", "from", "get", "import",
+    "in", "insert", "list", "merge", "move", "new", "of", "open", "post", "query", "read", "remove", "run", "search",
+    "send", "set", "start", "stop", "submit", "to", "update", "upload", "view", "write",
 ];
 
 /// Clusters of at least two members. Tools in none of them are listed by themselves; when nothing is shared at all,
@@ -50,15 +50,23 @@ pub(super) fn split(labelled: &[(usize, &str)], depth: usize, part_size: usize) 
         .into_values()
         .filter(|(members, _)| members.len() >= 2)
         .map(|(members, spellings)| {
-            let commonest = spellings.iter().max_by(|left, right| left.1.cmp(right.1).then_with(|| right.0.cmp(left.0)));
-            Cluster { segment: segment_of(commonest.map_or("x", |(spelling, _)| spelling)), members }
+            let commonest = spellings
+                .iter()
+                .max_by(|left, right| left.1.cmp(right.1).then_with(|| right.0.cmp(left.0)));
+            Cluster {
+                segment: segment_of(commonest.map_or("x", |(spelling, _)| spelling)),
+                members,
+            }
         })
         .collect();
     if clusters.is_empty() && labelled.len() > part_size {
-        let parts = labelled.chunks(part_size.max(1)).enumerate().map(|(number, part)| Cluster {
-            segment: format!("part-{}", number + 1),
-            members: part.iter().map(|(position, _)| *position).collect(),
-        });
+        let parts = labelled
+            .chunks(part_size.max(1))
+            .enumerate()
+            .map(|(number, part)| Cluster {
+                segment: format!("part-{}", number + 1),
+                members: part.iter().map(|(position, _)| *position).collect(),
+            });
         clusters = parts.collect();
     }
     clusters.sort_by(|left, right| left.segment.cmp(&right.segment));
@@ -88,12 +96,22 @@ mod tests {
 
     fn segments(labels: &[&str], depth: usize) -> Vec<(String, usize)> {
         let labelled: Vec<(usize, &str)> = labels.iter().copied().enumerate().collect();
-        split(&labelled, depth, 4).into_iter().map(|cluster| (cluster.segment, cluster.members.len())).collect()
+        split(&labelled, depth, 4)
+            .into_iter()
+            .map(|cluster| (cluster.segment, cluster.members.len()))
+            .collect()
     }
 
     #[test]
     fn tools_group_by_noun_or_by_the_next_part_of_the_name() {
-        let flat = ["create_issue", "listIssues", "get_issue", "merge_pull", "list_pulls", "ping"];
+        let flat = [
+            "create_issue",
+            "listIssues",
+            "get_issue",
+            "merge_pull",
+            "list_pulls",
+            "ping",
+        ];
         assert_eq!(segments(&flat, 0), [("issue".into(), 2 + 1), ("pull".into(), 2)]);
         let dotted = ["roles.create", "roles.assign", "users.create", "users.delete"];
         assert_eq!(segments(&dotted, 0), [("roles".into(), 2), ("users".into(), 2)]);
@@ -101,7 +119,10 @@ mod tests {
 
     #[test]
     fn what_shares_nothing_is_cut_into_parts() {
-        assert_eq!(segments(&["aa", "bb", "cc", "dd", "ee"], 0), [("part-1".into(), 4), ("part-2".into(), 1)]);
+        assert_eq!(
+            segments(&["aa", "bb", "cc", "dd", "ee"], 0),
+            [("part-1".into(), 4), ("part-2".into(), 1)]
+        );
     }
 
     #[test]

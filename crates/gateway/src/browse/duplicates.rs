@@ -21,7 +21,9 @@ pub(crate) fn families<'a>(definitions: impl Iterator<Item = (&'a str, &'a str, 
             Some(known) => known,
             None => first_of.entry(signature.clone()).or_default(),
         };
-        let alike = same_name.iter().find(|(_, other)| similarity(other, description) >= ALIKE);
+        let alike = same_name
+            .iter()
+            .find(|(_, other)| similarity(other, description) >= ALIKE);
         families.push(match alike {
             Some((family, _)) => *family,
             None => {

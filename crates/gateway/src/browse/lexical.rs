@@ -97,7 +97,11 @@ impl LexicalIndex {
             return;
         }
         let start = self.sorted.partition_point(|(term, _)| term.as_ref() < word);
-        self.sorted[start..].iter().take_while(|(term, _)| term.starts_with(word)).take(8).for_each(|(_, id)| each(*id));
+        self.sorted[start..]
+            .iter()
+            .take_while(|(term, _)| term.starts_with(word))
+            .take(8)
+            .for_each(|(_, id)| each(*id));
         let shorter = self.sorted[..start].iter().rev().take(64);
         let beginning = shorter.filter(|(term, _)| term.len() >= MIN_PREFIX && word.starts_with(term.as_ref()));
         beginning.take(2).for_each(|(_, id)| each(*id));
@@ -120,7 +124,10 @@ fn related_words(word: &str) -> &'static [&'static str] {
         &["run", "execute", "start", "launch", "trigger", "invoke"],
     ];
     let same = |member: &&str| stem(member) == stem(word);
-    GROUPS.into_iter().find(|group| group.iter().any(|member| same(member))).unwrap_or(&[])
+    GROUPS
+        .into_iter()
+        .find(|group| group.iter().any(same))
+        .unwrap_or(&[])
 }
 
 #[derive(Default)]
@@ -158,7 +165,12 @@ impl Builder {
             end -= 1;
         }
         let mut length = 0.0;
-        let Builder { terms, words, frequencies, buffer } = self;
+        let Builder {
+            terms,
+            words,
+            frequencies,
+            buffer,
+        } = self;
         for_each_word(&text[..end], buffer, |word| {
             if is_stop_word(word) {
                 return;
@@ -205,6 +217,11 @@ impl Builder {
         let mut sorted: Vec<(Box<str>, u32)> = Vec::with_capacity(self.terms.len());
         sorted.extend(self.terms.iter().map(|(term, id)| (term.clone(), *id)));
         sorted.sort_unstable();
-        LexicalIndex { terms: self.terms, sorted, postings, documents }
+        LexicalIndex {
+            terms: self.terms,
+            sorted,
+            postings,
+            documents,
+        }
     }
 }

@@ -18,7 +18,9 @@ pub fn parse_path(path: &str) -> Result<Vec<&str>, GatewayError> {
     if path.is_empty() {
         return invalid("the path is empty; `/` lists the namespaces".to_owned());
     }
-    let Some(rest) = path.strip_prefix('/') else { return invalid("a path starts with `/`".to_owned()) };
+    let Some(rest) = path.strip_prefix('/') else {
+        return invalid("a path starts with `/`".to_owned());
+    };
     if rest.is_empty() {
         return Ok(Vec::new());
     }
@@ -55,7 +57,9 @@ pub fn parse_path_value(path: &Value) -> Result<Vec<&str>, GatewayError> {
 fn is_segment(text: &str) -> bool {
     text.len() <= SEGMENT_LIMIT
         && text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+        && text
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
 }
 
 /// A name as a path segment: lower case, with `-` for what the grammar refuses. Several names may share one.
@@ -64,7 +68,10 @@ pub(super) fn segment_of(name: &str) -> String {
         c @ ('a'..='z' | '0'..='9' | '_' | '-') => c,
         _ => '-',
     });
-    let text: String = mapped.skip_while(|c| matches!(c, '_' | '-')).take(SEGMENT_LIMIT).collect();
+    let text: String = mapped
+        .skip_while(|c| matches!(c, '_' | '-'))
+        .take(SEGMENT_LIMIT)
+        .collect();
     if text.is_empty() { "x".to_owned() } else { text }
 }
 
@@ -85,19 +92,29 @@ impl Shelf {
             let message = "nothing at this path; `/` lists the namespaces";
             GatewayError::new(ErrorCode::PathNotFound, message).with_path(shown(path))
         };
-        let Some((namespace, below)) = segments.split_first() else { return Ok(self.namespaces()) };
+        let Some((namespace, below)) = segments.split_first() else {
+            return Ok(self.namespaces());
+        };
         let mut members = self.members(namespace);
         if members.is_empty() {
             return Err(not_found());
         }
         let mut place = format!("/{namespace}");
         for (depth, segment) in below.iter().enumerate() {
-            let named: Vec<usize> =
-                members.iter().copied().filter(|position| self.segment(*position) == *segment).collect();
-            let cluster = self.clusters(&members, depth).into_iter().find(|cluster| cluster.segment == *segment);
+            let named: Vec<usize> = members
+                .iter()
+                .copied()
+                .filter(|position| self.segment(*position) == *segment)
+                .collect();
+            let cluster = self
+                .clusters(&members, depth)
+                .into_iter()
+                .find(|cluster| cluster.segment == *segment);
             place = format!("{place}/{segment}");
             members = match cluster {
-                Some(Cluster { members: mut inside, .. }) => {
+                Some(Cluster {
+                    members: mut inside, ..
+                }) => {
                     // A tool called like the cluster must stay reachable by its own path.
                     inside.extend(named);
                     inside.sort_unstable();
@@ -117,22 +134,42 @@ impl Shelf {
             return self.cards(members);
         }
         let clusters = self.clusters(members, depth);
-        let mut clustered: Vec<usize> = clusters.iter().flat_map(|cluster| cluster.members.iter().copied()).collect();
+        let mut clustered: Vec<usize> = clusters
+            .iter()
+            .flat_map(|cluster| cluster.members.iter().copied())
+            .collect();
         clustered.sort_unstable();
-        let loose: Vec<usize> =
-            members.iter().copied().filter(|position| clustered.binary_search(position).is_err()).collect();
+        let loose: Vec<usize> = members
+            .iter()
+            .copied()
+            .filter(|position| clustered.binary_search(position).is_err())
+            .collect();
         let nodes = clusters.iter().map(|cluster| {
-            let names = cluster.members.iter().map(|position| self.entries[*position].label.as_str());
-            self.node(format!("{place}/{}", cluster.segment), &cluster.segment, cluster.members.len(), names)
+            let names = cluster
+                .members
+                .iter()
+                .map(|position| self.entries[*position].label.as_str());
+            self.node(
+                format!("{place}/{}", cluster.segment),
+                &cluster.segment,
+                cluster.members.len(),
+                names,
+            )
         });
         let mut cards: Vec<ChoiceCard> = nodes.collect();
         cards.extend(self.cards(&loose).cards);
-        BrowseAnswer { total: cards.len(), cards }
+        BrowseAnswer {
+            total: cards.len(),
+            cards,
+        }
     }
 
     fn cards(&self, members: &[usize]) -> BrowseAnswer {
         let card = |position: &usize| self.entries[*position].card(self.options.card_tokens).clone();
-        BrowseAnswer { cards: members.iter().map(card).collect(), total: members.len() }
+        BrowseAnswer {
+            cards: members.iter().map(card).collect(),
+            total: members.len(),
+        }
     }
 
     /// One card per namespace. Worked out once: nothing in it depends on the caller.
@@ -141,9 +178,15 @@ impl Shelf {
             let mut names: Vec<&str> = self.entries.iter().map(|entry| entry.namespace.as_str()).collect();
             names.sort_unstable();
             names.dedup();
-            names.into_iter().map(|namespace| self.namespace_card(namespace)).collect()
+            names
+                .into_iter()
+                .map(|namespace| self.namespace_card(namespace))
+                .collect()
         });
-        BrowseAnswer { cards: cards.clone(), total: cards.len() }
+        BrowseAnswer {
+            cards: cards.clone(),
+            total: cards.len(),
+        }
     }
 
     fn namespace_card(&self, namespace: &str) -> ChoiceCard {
@@ -174,7 +217,10 @@ impl Shelf {
             kind: CardKind::Internal,
             ..ChoiceCard::default()
         };
-        card.clone().fit(self.options.card_tokens).unwrap_or(ChoiceCard { description: String::new(), ..card })
+        card.clone().fit(self.options.card_tokens).unwrap_or(ChoiceCard {
+            description: String::new(),
+            ..card
+        })
     }
 
     /// Positions of a namespace's entries. They lie together: ids begin with the namespace (after the kind's prefix).
@@ -190,8 +236,10 @@ impl Shelf {
     }
 
     fn clusters(&self, members: &[usize], depth: usize) -> Vec<Cluster> {
-        let labelled: Vec<(usize, &str)> =
-            members.iter().map(|position| (*position, self.entries[*position].label.as_str())).collect();
+        let labelled: Vec<(usize, &str)> = members
+            .iter()
+            .map(|position| (*position, self.entries[*position].label.as_str()))
+            .collect();
         split(&labelled, depth, self.options.cluster_size)
     }
 }

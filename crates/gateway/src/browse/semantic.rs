@@ -23,7 +23,11 @@ pub struct VectorTable {
 
 impl std::fmt::Debug for VectorTable {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("VectorTable").field("dimensions", &self.dimensions).field("rows", &self.rows.len()).finish()
+        formatter
+            .debug_struct("VectorTable")
+            .field("dimensions", &self.dimensions)
+            .field("rows", &self.rows.len())
+            .finish()
     }
 }
 
@@ -34,7 +38,13 @@ impl VectorTable {
         texts: impl Iterator<Item = String>,
         previous: Option<&VectorTable>,
     ) -> VectorTable {
-        let mut table = VectorTable { embedder, dimensions: 0, values: Vec::new(), row_of: HashMap::new(), rows: Vec::new() };
+        let mut table = VectorTable {
+            embedder,
+            dimensions: 0,
+            values: Vec::new(),
+            row_of: HashMap::new(),
+            rows: Vec::new(),
+        };
         for text in texts {
             let row = match table.row_of.get(&text) {
                 Some(row) => *row,
@@ -95,9 +105,13 @@ const FUSION_DEPTH: usize = 100;
 pub(crate) fn fuse(lexical: &[f32], semantic: &[f32]) -> Vec<f32> {
     let mut fused = vec![0.0; lexical.len()];
     for scores in [lexical, semantic] {
-        let mut ranked: Vec<u32> = (0..scores.len() as u32).filter(|document| scores[*document as usize] > 0.0).collect();
+        let mut ranked: Vec<u32> = (0..scores.len() as u32)
+            .filter(|document| scores[*document as usize] > 0.0)
+            .collect();
         let by_score = |left: &u32, right: &u32| {
-            scores[*right as usize].total_cmp(&scores[*left as usize]).then_with(|| left.cmp(right))
+            scores[*right as usize]
+                .total_cmp(&scores[*left as usize])
+                .then_with(|| left.cmp(right))
         };
         if ranked.len() > FUSION_DEPTH {
             ranked.select_nth_unstable_by(FUSION_DEPTH, by_score);

@@ -3,9 +3,9 @@
 
 /// Words that carry no meaning in a request.
 const STOP_WORDS: [&str; 44] = [
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "could", "do", "does", "for", "from", "how", "i", "in", "into",
-    "is", "it", "its", "me", "my", "need", "of", "on", "or", "our", "please", "that", "the", "their", "this", "to", "us",
-    "want", "we", "what", "which", "who", "will", "with", "would", "you",
+    "a", "an", "and", "are", "as", "at", "be", "by", "can", "could", "do", "does", "for", "from", "how", "i", "in",
+    "into", "is", "it", "its", "me", "my", "need", "of", "on", "or", "our", "please", "that", "the", "their", "this",
+    "to", "us", "want", "we", "what", "which", "who", "will", "with", "would", "you",
 ];
 
 pub(crate) fn is_stop_word(word: &str) -> bool {
@@ -144,7 +144,10 @@ mod tests {
 
     #[test]
     fn names_split_at_separators_and_case() {
-        assert_eq!(words("github.createIssue_v2/HTTPServer-s3"), ["github", "create", "issue", "v2", "http", "server", "s3"]);
+        assert_eq!(
+            words("github.createIssue_v2/HTTPServer-s3"),
+            ["github", "create", "issue", "v2", "http", "server", "s3"]
+        );
         assert_eq!(words("ÉcouterMusique"), ["écouter", "musique"]);
         assert_eq!(words("日本語 x 東"), ["日本", "本語", "x", "東"]);
         assert_eq!(words("--__"), Vec::<String>::new());

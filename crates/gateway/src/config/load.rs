@@ -70,7 +70,11 @@ enum Dialect {
     Client,
 }
 
-fn load(mut value: Value, environment: &dyn Fn(&str) -> Option<String>, dialect: Dialect) -> Result<Loaded, ConfigError> {
+fn load(
+    mut value: Value,
+    environment: &dyn Fn(&str) -> Option<String>,
+    dialect: Dialect,
+) -> Result<Loaded, ConfigError> {
     let mut problems = Vec::new();
     substitute(&mut value, "", environment, dialect, &mut problems);
     let schema = config_schema();
@@ -89,7 +93,14 @@ fn load(mut value: Value, environment: &dyn Fn(&str) -> Option<String>, dialect:
     }
     let config: GatewayConfig = serde_json::from_value(value).map_err(|error| whole_file(&error.to_string()))?;
     check(&config, &mut problems);
-    if problems.is_empty() { Ok(Loaded { config, warnings: Vec::new() }) } else { Err(ConfigError { problems }) }
+    if problems.is_empty() {
+        Ok(Loaded {
+            config,
+            warnings: Vec::new(),
+        })
+    } else {
+        Err(ConfigError { problems })
+    }
 }
 
 /// A validation message that never repeats the value, which may be a secret just read from the environment.
@@ -105,7 +116,11 @@ fn check(config: &GatewayConfig, problems: &mut Vec<ConfigProblem>) {
         if upstream.transport().is_none() {
             problems.push(problem(&place, "needs exactly one of `command` and `url`"));
         }
-        if upstream.url.as_deref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
+        if upstream
+            .url
+            .as_deref()
+            .is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://"))
+        {
             problems.push(problem(&format!("{place}.url"), "must start with http:// or https://"));
         }
         for (key, globs) in [("include", &upstream.include), ("exclude", &upstream.exclude)] {
@@ -127,7 +142,13 @@ fn check(config: &GatewayConfig, problems: &mut Vec<ConfigProblem>) {
     if let Some(message) = config.retry.problem() {
         problems.push(problem("retry", message));
     }
-    problems.extend(config.policy.problems().into_iter().map(|(place, message)| ConfigProblem { place, message }));
+    problems.extend(
+        config
+            .policy
+            .problems()
+            .into_iter()
+            .map(|(place, message)| ConfigProblem { place, message }),
+    );
 }
 
 /// Turns a client's server list into this crate's shape.
@@ -149,10 +170,13 @@ fn from_client(value: Value, servers_key: &str) -> Result<(Value, Vec<ConfigProb
     ];
     let mut warnings = Vec::new();
     let mut upstreams = Map::new();
-    let Value::Object(mut fields) = value else { return Err(whole_file("expected an object")) };
-    let servers = match fields.shift_remove(servers_key) {
-        Some(Value::Object(servers)) => servers,
-        _ => return Err(ConfigError { problems: vec![problem(servers_key, "expected an object")] }),
+    let Value::Object(mut fields) = value else {
+        return Err(whole_file("expected an object"));
+    };
+    let Some(Value::Object(servers)) = fields.shift_remove(servers_key) else {
+        return Err(ConfigError {
+            problems: vec![problem(servers_key, "expected an object")],
+        });
     };
     for key in fields.keys() {
         warnings.push(problem(key, "ignored: only the server list of a client's file is read"));
@@ -160,14 +184,18 @@ fn from_client(value: Value, servers_key: &str) -> Result<(Value, Vec<ConfigProb
     for (name, server) in servers {
         let place = format!("{servers_key}.{name}");
         let Value::Object(mut server) = server else {
-            return Err(ConfigError { problems: vec![problem(&place, "expected an object")] });
+            return Err(ConfigError {
+                problems: vec![problem(&place, "expected an object")],
+            });
         };
         for key in ["type", "transport"] {
             if let Some(Value::String(kind)) = server.shift_remove(key)
                 && !matches!(kind.as_str(), "stdio" | "http" | "streamable-http" | "streamableHttp")
             {
                 let message = format!("transport `{kind}` is not supported; use stdio or streamable HTTP");
-                return Err(ConfigError { problems: vec![problem(&format!("{place}.{key}"), &message)] });
+                return Err(ConfigError {
+                    problems: vec![problem(&format!("{place}.{key}"), &message)],
+                });
             }
         }
         if let Some(Value::Bool(disabled)) = server.shift_remove("disabled") {
@@ -180,11 +208,17 @@ fn from_client(value: Value, servers_key: &str) -> Result<(Value, Vec<ConfigProb
         }
         // Clients disagree on the unit: seconds in some, milliseconds in others.
         if let Some(timeout) = server.shift_remove("timeout").and_then(|timeout| timeout.as_f64()) {
-            server.insert("timeout_seconds".into(), if timeout >= 1000.0 { timeout / 1000.0 } else { timeout }.into());
+            server.insert(
+                "timeout_seconds".into(),
+                if timeout >= 1000.0 { timeout / 1000.0 } else { timeout }.into(),
+            );
         }
         for key in IGNORED {
             if server.shift_remove(key).is_some() {
-                warnings.push(problem(&format!("{place}.{key}"), "ignored: it is meant for another client"));
+                warnings.push(problem(
+                    &format!("{place}.{key}"),
+                    "ignored: it is meant for another client",
+                ));
             }
         }
         upstreams.insert(name, Value::Object(server));
@@ -306,7 +340,10 @@ fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
 
 /// The known key fewest edits away: the nearest of several equally near is the first in the alphabet.
 fn nearest<'a>(key: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known.map(|known| (edits(&key.to_lowercase(), known), known)).min().map(|(_, known)| known)
+    known
+        .map(|known| (edits(&key.to_lowercase(), known), known))
+        .min()
+        .map(|(_, known)| known)
 }
 
 /// Levenshtein distance in characters.
@@ -326,17 +363,30 @@ fn edits(from: &str, to: &str) -> usize {
 }
 
 fn join(place: &str, key: &str) -> String {
-    if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") }
+    if place.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{place}.{key}")
+    }
 }
 
 fn dotted(pointer: &str) -> String {
-    pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
+    pointer
+        .trim_start_matches('/')
+        .replace('/', ".")
+        .replace("~1", "/")
+        .replace("~0", "~")
 }
 
 fn problem(place: &str, message: &str) -> ConfigProblem {
-    ConfigProblem { place: place.to_owned(), message: message.to_owned() }
+    ConfigProblem {
+        place: place.to_owned(),
+        message: message.to_owned(),
+    }
 }
 
 fn whole_file(message: &str) -> ConfigError {
-    ConfigError { problems: vec![problem("", message.trim_end())] }
+    ConfigError {
+        problems: vec![problem("", message.trim_end())],
+    }
 }

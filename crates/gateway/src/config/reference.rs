@@ -27,31 +27,66 @@ pub fn reference_page() -> String {
 
 /// One table for an object, then one section for each object inside it.
 fn section(page: &mut String, place: &str, schema: &Value, root: &Value, defaults: &Value) {
-    let title = if place.is_empty() { "Top level".to_owned() } else { format!("`{place}`") };
+    let title = if place.is_empty() {
+        "Top level".to_owned()
+    } else {
+        format!("`{place}`")
+    };
     let _ = write!(page, "\n## {title}\n");
-    if let Some(description) = schema.get("description").and_then(Value::as_str).filter(|_| !place.is_empty()) {
+    if let Some(description) = schema
+        .get("description")
+        .and_then(Value::as_str)
+        .filter(|_| !place.is_empty())
+    {
         let _ = write!(page, "\n{}\n", one_line(description));
     }
     page.push_str("\n| key | type | default | meaning |\n|---|---|---|---|\n");
     let mut inner = Vec::new();
-    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    for (key, property) in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         let target = resolve(property, root);
-        let default = defaults.get(key).or_else(|| property.get("default")).unwrap_or(&Value::Null);
-        let description = property.get("description").or_else(|| target.get("description")).and_then(Value::as_str);
-        let key_place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+        let default = defaults
+            .get(key)
+            .or_else(|| property.get("default"))
+            .unwrap_or(&Value::Null);
+        let description = property
+            .get("description")
+            .or_else(|| target.get("description"))
+            .and_then(Value::as_str);
+        let key_place = if place.is_empty() {
+            key.clone()
+        } else {
+            format!("{place}.{key}")
+        };
         let kind = match nested(target, root) {
             Some((nested_schema, suffix)) => {
                 let nested_place = format!("{key_place}{suffix}");
                 // A map or a list has no entries by default; each entry starts from its own type's defaults.
                 let own = nested_schema_defaults(nested_schema, root);
-                let start = if suffix.is_empty() && default.is_object() { default.clone() } else { own };
+                let start = if suffix.is_empty() && default.is_object() {
+                    default.clone()
+                } else {
+                    own
+                };
                 inner.push((nested_place.clone(), nested_schema, start));
                 format!("see `{nested_place}`")
             }
             None => kind_of(target, root),
         };
-        let shown = if kind.starts_with("see") { String::new() } else { shown_default(default) };
-        let _ = writeln!(page, "| `{key}` | {kind} | {shown} | {} |", one_line(description.unwrap_or_default()));
+        let shown = if kind.starts_with("see") {
+            String::new()
+        } else {
+            shown_default(default)
+        };
+        let _ = writeln!(
+            page,
+            "| `{key}` | {kind} | {shown} | {} |",
+            one_line(description.unwrap_or_default())
+        );
     }
     for (place, schema, defaults) in inner {
         section(page, &place, schema, root, &defaults);
@@ -73,7 +108,12 @@ fn nested<'a>(schema: &'a Value, root: &'a Value) -> Option<(&'a Value, &'static
     if let Some(found) = schema.get("items").and_then(object) {
         return Some((found, "[]"));
     }
-    schema.get("anyOf").and_then(Value::as_array)?.iter().find_map(object).map(|found| (found, ""))
+    schema
+        .get("anyOf")
+        .and_then(Value::as_array)?
+        .iter()
+        .find_map(object)
+        .map(|found| (found, ""))
 }
 
 fn nested_schema_defaults(schema: &Value, root: &Value) -> Value {
@@ -82,7 +122,9 @@ fn nested_schema_defaults(schema: &Value, root: &Value) -> Value {
         .into_iter()
         .flatten()
         .filter_map(|(key, property)| {
-            let default = property.get("default").or_else(|| resolve(property, root).get("default"))?;
+            let default = property
+                .get("default")
+                .or_else(|| resolve(property, root).get("default"))?;
             Some((key.clone(), default.clone()))
         })
         .collect::<serde_json::Map<_, _>>()
@@ -94,11 +136,19 @@ fn kind_of(schema: &Value, root: &Value) -> String {
         Some(values) => values.iter().filter_map(Value::as_str).collect(),
         None => {
             let variants = schema.get("oneOf").and_then(Value::as_array);
-            variants.into_iter().flatten().filter_map(|variant| variant.get("const")?.as_str()).collect()
+            variants
+                .into_iter()
+                .flatten()
+                .filter_map(|variant| variant.get("const")?.as_str())
+                .collect()
         }
     };
     if !choices.is_empty() {
-        return choices.iter().map(|choice| format!("`{choice}`")).collect::<Vec<_>>().join(", ");
+        return choices
+            .iter()
+            .map(|choice| format!("`{choice}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
     }
     if let Some(variants) = schema.get("anyOf").and_then(Value::as_array) {
         let kinds: Vec<String> = variants
@@ -110,9 +160,12 @@ fn kind_of(schema: &Value, root: &Value) -> String {
     }
     let kind = match schema.get("type") {
         Some(Value::String(kind)) => kind.clone(),
-        Some(Value::Array(kinds)) => {
-            kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect::<Vec<_>>().join(" or ")
-        }
+        Some(Value::Array(kinds)) => kinds
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|kind| *kind != "null")
+            .collect::<Vec<_>>()
+            .join(" or "),
         _ => "any".to_owned(),
     };
     match kind.as_str() {
@@ -129,7 +182,11 @@ fn kind_of(schema: &Value, root: &Value) -> String {
 }
 
 fn range_of(schema: &Value) -> String {
-    let bound = |key| schema.get(key).filter(|value| value.as_f64() != Some(0.0) || key == "maximum");
+    let bound = |key| {
+        schema
+            .get(key)
+            .filter(|value| value.as_f64() != Some(0.0) || key == "maximum")
+    };
     match (bound("minimum"), bound("maximum")) {
         (Some(least), Some(most)) => format!(" {least}–{most}"),
         (Some(least), None) => format!(" ≥ {least}"),
@@ -155,5 +212,8 @@ fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
 }
 
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace('|', "\\|")
 }
