@@ -129,3 +129,136 @@ fn gcx_gives_back_any_json_value() {
         })
         .unwrap();
 }
+
+/// GCF spells `1.0` as `1`, so numbers are compared by what they are; what it must refuse (integers past 64 bits, rows with
+/// nothing in common) is refused, never changed.
+#[test]
+fn gcf_gives_back_any_json_value() {
+    let config = ProptestConfig {
+        cases: 10_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let refused = std::cell::Cell::new(0);
+    proptest::test_runner::TestRunner::new(config)
+        .run(&json_value(), |value| {
+            match wire::gcf::to_string(&value) {
+                Ok(text) => {
+                    let back = wire::gcf::from_str::<Value>(&text);
+                    let equal = back.as_ref().is_ok_and(|back| wire::same(back, &value));
+                    prop_assert!(equal, "{text:?}\n  gave {back:?}\n  of {value}");
+                }
+                Err(_) => refused.set(refused.get() + 1),
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(refused.get() < 100, "{} of 10,000 values refused", refused.get());
+}
+
+#[test]
+fn the_automatic_choice_is_never_longer_than_json_and_never_loses() {
+    let config = ProptestConfig {
+        cases: 1_500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    proptest::test_runner::TestRunner::new(config)
+        .run(&json_value(), |value| {
+            let layout = wire::layout::Layout::generic("tool");
+            let tokenizer = wire::tokens::Tokenizer::O200k;
+            let encoded = wire::encode(&value, &layout, wire::Format::Auto, tokenizer).unwrap();
+            prop_assert!(tokenizer.count(&encoded.text) <= tokenizer.count(&value.to_string()));
+            let back = wire::decode_from(&encoded.text, encoded.format).unwrap();
+            prop_assert!(
+                wire::same(&back, &value),
+                "{} {:?}\n  gave {back}\n  of {value}",
+                encoded.format,
+                encoded.text
+            );
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// A value that fits `layout`, with texts that are hard to carry.
+fn answer_of(layout: &'static wire::layout::Layout<'static>) -> impl Strategy<Value = Value> {
+    let texts = prop::collection::vec(nasty_text(), 12);
+    let numbers = prop::collection::vec((0u64..5_000_000, any::<f64>(), any::<bool>()), 12);
+    (texts, numbers, prop::collection::vec(0usize..4, layout.sections.len())).prop_map(
+        move |(texts, numbers, sizes)| {
+            let mut at = 0;
+            let mut cell = |column: &wire::layout::Column| {
+                at += 1;
+                let (text, (whole, float, flag)) = (&texts[at % 12], numbers[at % 12]);
+                // Every third optional value is absent.
+                if column.optional && at % 3 == 0 {
+                    return None;
+                }
+                Some(match column.kind {
+                    wire::layout::Kind::Text => json!(text),
+                    wire::layout::Kind::Integer => json!(whole),
+                    wire::layout::Kind::Float => json!(if float.is_finite() { float } else { 0.5 }),
+                    wire::layout::Kind::Flag => json!(flag),
+                    wire::layout::Kind::List => json!(texts[..at % 4].to_vec()),
+                    wire::layout::Kind::Json => json!({"k": text}),
+                })
+            };
+            let mut row = |columns: &[wire::layout::Column]| -> Map<String, Value> {
+                columns
+                    .iter()
+                    .filter_map(|column| Some((column.name.to_owned(), cell(column)?)))
+                    .collect()
+            };
+            let mut root = row(layout.meta);
+            for (section, size) in layout.sections.iter().zip(sizes) {
+                let mut scalar = || {
+                    row(section.columns)
+                        .into_iter()
+                        .next()
+                        .map_or(json!(""), |(_, value)| value)
+                };
+                let value: Value = match section.rows {
+                    wire::layout::Rows::Values => (0..size).map(|_| scalar()).collect(),
+                    wire::layout::Rows::Value => scalar(),
+                    wire::layout::Rows::Many => (0..size).map(|_| Value::Object(row(section.columns))).collect(),
+                    wire::layout::Rows::One if section.member.is_empty() => {
+                        root.extend(row(section.columns));
+                        continue;
+                    }
+                    wire::layout::Rows::One if size == 0 => Value::Null,
+                    wire::layout::Rows::One => Value::Object(row(section.columns)),
+                };
+                root.insert(section.member.to_owned(), value);
+            }
+            Value::Object(root)
+        },
+    )
+}
+
+#[test]
+fn every_typed_answer_comes_back_in_every_format() {
+    for layout in wire::answers::LAYOUTS {
+        let config = ProptestConfig {
+            cases: 600,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        };
+        proptest::test_runner::TestRunner::new(config)
+            .run(&answer_of(layout), |value| {
+                let text = wire::gcx::to_string_with(layout, &value).unwrap();
+                let back = wire::gcx::value_with(layout, &text);
+                let equal = back.as_ref().is_ok_and(|back| wire::same(back, &value));
+                prop_assert!(equal, "{text:?}\n  gave {back:?}\n  of {value}");
+                // Found from the header alone, too.
+                prop_assert!(wire::same(&wire::decode(&text).unwrap(), &value));
+                let text = wire::gcf::to_string(&value).unwrap();
+                prop_assert!(
+                    wire::same(&wire::gcf::from_str(&text).unwrap(), &value),
+                    "{text:?} of {value}"
+                );
+                Ok(())
+            })
+            .unwrap();
+    }
+}

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use super::error::{Error, ErrorKind, Result};
 use super::text;
 
+/// More columns than any table needs; each costs memory far beyond its bytes.
+pub(crate) const MAX_FIELDS: usize = 16_384;
+
 /// A section's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
@@ -175,6 +178,9 @@ fn parse_header(line: &str, number: usize) -> Result<Header> {
     let Some((_, fields)) = fields.filter(|(_, fields)| !fields.is_empty()) else {
         return Err(problem(1, "a header without fields".to_owned(), "fields=<a>,<b>,…"));
     };
+    if memchr::memchr_iter(b',', fields.as_bytes()).count() >= MAX_FIELDS {
+        return Err(problem(1, "too many fields".to_owned(), "at most 16384"));
+    }
     let fields: Vec<String> = fields
         .split(',')
         .map(|field| text::unescape(field).0.into_owned())

@@ -225,7 +225,7 @@ impl SectionReader {
                 (false, _) => Ok(self.inferred_cell(raw, escaped)),
             };
         }
-        let mut members = Map::with_capacity(fields.len());
+        let mut members = Map::with_capacity(fields.len().min(row.len() + 1));
         let mut at = 0;
         for (start, raw) in reader::cells(row) {
             let Some(field) = fields.get(at) else {

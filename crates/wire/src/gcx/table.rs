@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 
 use super::error::{Error, ErrorKind};
 use super::json_cell::Written;
+use super::reader::MAX_FIELDS;
 use super::stop::Stop;
 use super::text;
 use crate::layout;
@@ -219,7 +220,8 @@ impl Table {
         // An empty cell cannot be both `null` and absent.
         let torn = |column: &TableColumn| column.nulls > 0 && column.nulls + column.blanks + column.filled < rows;
         // A union of unlike rows is mostly tabs, and grows as rows × columns.
-        let sparse = rows * self.columns.len() > 4 * (self.cells.len() + tape.bytes.len()) + 1024;
+        let sparse = rows * self.columns.len() > 4 * (self.cells.len() + tape.bytes.len()) + 1024
+            || self.columns.len() > MAX_FIELDS;
         if repeated || sparse || self.columns.iter().any(torn) {
             Err(Stop::NotColumns)
         } else {

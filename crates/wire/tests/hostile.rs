@@ -1,0 +1,243 @@
+//! Hostile input: a typed error or a right value, in time and memory that grow with the input and no faster.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+/// Counts live bytes, so that "peak memory" is a number and not a guess.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+#[expect(
+    unsafe_code,
+    reason = "an allocator that counts can only be written with the unsafe allocator trait"
+)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One measurement at a time: the counters are the process's.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Runs `work` and fails when it takes more than 20 times the input's bytes (past 1 MiB) or more than ten seconds.
+fn bounded<T>(name: &str, input: usize, work: impl FnOnce() -> T) -> T {
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let before = LIVE.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    let start = Instant::now();
+    let result = work();
+    let (time, peak) = (start.elapsed(), PEAK.load(Ordering::Relaxed).saturating_sub(before));
+    assert!(time < Duration::from_secs(10), "{name}: {time:?}");
+    assert!(
+        peak <= 20 * input + (1 << 20),
+        "{name}: peak {peak} bytes for {input} bytes of input"
+    );
+    result
+}
+
+fn decoders(text: &str) -> [(&'static str, Result<Value, String>); 3] {
+    [
+        ("gcx", wire::gcx::from_str(text).map_err(|error| error.to_string())),
+        ("gcf", wire::gcf::from_str(text).map_err(|error| error.to_string())),
+        ("any", wire::decode(text).map_err(|error| error.to_string())),
+    ]
+}
+
+#[test]
+fn a_million_brackets() {
+    let deep = format!(
+        "GCX1 tool=t fields=a,b\n{}{}\t1\n",
+        "[".repeat(1_000_000),
+        "]".repeat(1_000_000)
+    );
+    let value = bounded("gcx deep cell", deep.len(), || wire::gcx::from_str(&deep)).unwrap();
+    // Too deep to be read as JSON, so it is text, all of it.
+    assert_eq!(value["a"].as_str().map(str::len), Some(2_000_000));
+    let deep = format!("GCF profile=generic\n{}", "a=[1]:".repeat(1_000_000));
+    let _ = bounded("gcf deep line", deep.len(), || wire::gcf::from_str::<Value>(&deep)).is_ok();
+    let mut nested = String::from("GCF profile=generic\n");
+    (0..2_000).for_each(|depth| nested.push_str(&format!("{}## a\n", "  ".repeat(depth))));
+    bounded("gcf deep sections", nested.len(), || {
+        wire::gcf::from_str::<Value>(&nested)
+    })
+    .unwrap_err();
+}
+
+#[test]
+fn a_value_nested_too_deep_is_refused_when_written() {
+    let mut value = json!(1);
+    (0..300).for_each(|_| value = json!([value.take()]));
+    let error = wire::gcx::to_string("t", &value).unwrap_err();
+    assert_eq!(error.kind, wire::gcx::ErrorKind::TooDeep);
+    wire::gcf::to_string(&value).unwrap_err();
+}
+
+#[test]
+fn declared_counts_reserve_nothing() {
+    for text in [
+        "GCX1 tool=t fields=a rows=1000000000000000000\nx\n",
+        "GCX1 tool=t fields=a,b rows=1000000000000000000\nx\ty\n",
+        "GCF profile=generic\n## [1000000000000000000]{a,b}\n1|2\n",
+        "GCF profile=generic\n## a [1000000000000000000]{a,b}\n1|2\n",
+    ] {
+        for (name, result) in bounded("counts", text.len(), || decoders(text)) {
+            assert!(result.is_err() || name == "any", "{name}: {text}");
+        }
+    }
+    let wide = format!("GCX1 tool=t fields=a{}\n1\n", ",b".repeat(500_000));
+    bounded("wide header", wide.len(), || wire::gcx::from_str(&wide)).unwrap_err();
+    // As many columns as are allowed still round-trip; one more is written another way.
+    for count in [16_384, 16_385] {
+        let value: Value = (0..count)
+            .map(|n| (format!("k{n}"), json!(n)))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        assert_eq!(
+            wire::gcx::from_str(&wire::gcx::to_string("t", &value).unwrap()).unwrap(),
+            value
+        );
+    }
+}
+
+#[test]
+fn rows_with_nothing_in_common_do_not_multiply() {
+    let rows: Value = (0..4000).map(|n| json!({format!("key{n}"): n})).collect();
+    let json = rows.to_string();
+    assert!(json.len() > 58_000);
+    // The vocabulary is loaded once per process and is no part of what the value costs.
+    wire::tokens::Tokenizer::Cl100k.count("");
+    for form in ["gcx", "gcf", "auto"] {
+        let text = bounded(form, json.len(), || match form {
+            "gcx" => wire::gcx::to_string("t", &rows).ok(),
+            "gcf" => wire::gcf::to_string(&rows).ok(),
+            _ => {
+                let layout = wire::layout::Layout::generic("t");
+                wire::encode(&rows, &layout, wire::Format::Auto, wire::tokens::Tokenizer::Cl100k)
+                    .ok()
+                    .map(|e| e.text)
+            }
+        });
+        // Refusing is allowed to GCF, which has no other shape; growing is allowed to none.
+        if let Some(text) = text {
+            assert!(text.len() < 4 * json.len(), "{form}: {} bytes", text.len());
+            assert!(wire::same(&wire::decode(&text).unwrap(), &rows), "{form}");
+        } else {
+            assert_eq!(form, "gcf");
+        }
+    }
+}
+
+#[test]
+fn ten_megabytes_on_one_line() {
+    let long = "x\\t".repeat(3_400_000);
+    let text = format!("GCX1 tool=t fields=a,b\n{long}\ty\n");
+    let value = bounded("gcx long line", text.len(), || wire::gcx::from_str(&text)).unwrap();
+    assert_eq!(value["a"].as_str().map(str::len), Some(6_800_000));
+    let text = format!("GCX1 tool=t fields=a{} rows=1\n", " x".repeat(2_000_000));
+    bounded("gcx long header", text.len(), || wire::gcx::from_str(&text)).unwrap_err();
+    let text = format!("GCF profile=generic\na={}\n", "y".repeat(10_000_000));
+    bounded("gcf long line", text.len(), || wire::gcf::from_str::<Value>(&text)).unwrap();
+    let tabs = format!("GCX1 tool=t fields=a,b\n{}\n", "\t".repeat(10_000_000));
+    let error = bounded("gcx tabs", tabs.len(), || wire::gcx::from_str(&tabs)).unwrap_err();
+    assert_eq!(error.kind, wire::gcx::ErrorKind::RowTooLong);
+}
+
+#[test]
+fn many_tiny_rows_are_refused_before_they_fill_memory() {
+    let text = format!("GCX1 tool=t fields=a\n{}", "1\n".repeat(3_000_000));
+    let error = bounded("gcx tiny rows", text.len() + (2 << 20), || wire::gcx::from_str(&text)).unwrap_err();
+    assert_eq!(error.kind, wire::gcx::ErrorKind::TooLarge);
+}
+
+#[test]
+fn invalid_utf8_and_lone_surrogates_are_errors() {
+    wire::gcx::from_slice(b"GCX1 tool=t fields=a\n\xed\xa0\x80\n").unwrap_err();
+    wire::gcf::from_slice::<Value>(b"GCF profile=generic\na=\xff\n").unwrap_err();
+    // In a cell, JSON that is not valid is text; nothing is half-read.
+    let value = wire::gcx::from_str("GCX1 tool=t fields=a,b\n[\"\\\\ud800\"]\t1\n").unwrap();
+    assert_eq!(value["a"], json!("[\"\\ud800\"]"));
+    wire::gcf::from_str::<Value>("GCF profile=generic\na=\"\\ud800\"\n").unwrap_err();
+}
+
+/// Texts near the formats: valid pieces in random order, with random bytes between.
+fn near_miss() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        8 => prop::sample::select(vec![
+            "GCX1 tool=t fields=a,b", "GCX1 tool=t.x fields=value rows=2", "GCX1 ", "GCX2 ", " rows=1", " null=a", " empty=b",
+            " eol=crlf", " sections=1", "\n", "\n\n", "\t", "\t\t", "\\", "\\\"", "\\\"\"", "#", "[1,2]", "{\"a\":1}", "_", ",_",
+            "GCF profile=generic\n", "GCF profile=graph", "## a [2]{x,y}\n", "## [1]{a}\n", "1|2\n", "@0 ", "@0 fn a 0.5 x\n",
+            "a=1\n", "a=\"x\"\n", "\"\\u12", "^", "^{a,b}", "~", "-", "@0<@1 calls\n", "## edges [1]\n", "\"a>b\"", "18446744073709551615",
+        ]).prop_map(str::to_owned),
+        2 => any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+#[test]
+fn no_text_makes_a_decoder_panic_and_what_it_reads_it_can_say_again() {
+    let config = ProptestConfig {
+        cases: 20_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    TestRunner::new(config)
+        .run(&near_miss(), |text| {
+            for (_, result) in decoders(&text) {
+                if let Ok(value) = result {
+                    let again = wire::gcx::to_string("t", &value).unwrap();
+                    prop_assert_eq!(wire::gcx::from_str(&again).unwrap(), value);
+                }
+            }
+            let _ = wire::protocol::decode_tool_definitions(&text).is_ok();
+            let _ = wire::protocol::decode_tool_request(&text).is_ok();
+            let _ = wire::protocol::decode_error(&text).is_ok();
+            for layout in wire::answers::LAYOUTS {
+                let _ = wire::gcx::value_with(layout, &text).is_ok();
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn no_bytes_make_a_decoder_panic() {
+    let config = ProptestConfig {
+        cases: 10_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let bytes = prop::collection::vec(any::<u8>(), 0..200);
+    TestRunner::new(config)
+        .run(&bytes, |tail| {
+            for head in [
+                &b"GCX1 tool=t fields=a,b\n"[..],
+                b"GCF profile=generic\n",
+                b"GCF profile=graph\n",
+                b"",
+            ] {
+                let input = [head, &tail].concat();
+                let _ = wire::gcx::from_slice(&input).is_ok();
+                let _ = wire::gcf::from_slice::<Value>(&input).is_ok();
+            }
+            Ok(())
+        })
+        .unwrap();
+}
