@@ -6,6 +6,7 @@
 //!
 //! Architecture invariant: nothing here knows of MCP, HTTP or the terminal, and nothing here writes.
 
+pub mod analyze;
 pub mod editing_context;
 pub mod error;
 pub mod file_summary;
@@ -13,6 +14,8 @@ pub mod kinds;
 pub mod naming;
 pub mod neighbours;
 pub mod page;
+pub mod repo_outline;
+pub mod search_symbols;
 pub mod source;
 pub mod symbol_source;
 pub mod traverse;

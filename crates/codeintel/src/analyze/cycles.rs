@@ -1,0 +1,200 @@
+//! Circles: files that import each other, and functions that call each other. Tarjan's components over each graph, without
+//! recursion, and for each the edge whose removal looks cheapest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use index::model::{EdgeKind, Origin};
+use index::snapshot::{Snapshot, SymbolId};
+use wire::answers::{Cycle, Cycles};
+
+use super::{Analyze, is_asked};
+use crate::page::{self, Page};
+use crate::workspace::Workspace;
+
+pub(super) fn cycles(workspace: &Workspace, ask: &Analyze, page: Page) -> Cycles {
+    let mut found: Vec<Cycle> = Vec::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        let snapshot = &repository.snapshot;
+        for (graph, severity) in [(imports(snapshot), "high"), (calls(snapshot), "low")] {
+            for component in components(&graph) {
+                let inside = component
+                    .iter()
+                    .filter_map(|&id| snapshot.symbol(id))
+                    .any(|symbol| is_asked(ask, workspace, number, symbol.path()));
+                if inside {
+                    found.push(row(workspace, number, &graph, &component, severity));
+                }
+            }
+        }
+    }
+    let order = |cycle: &Cycle| (cycle.severity != "high", std::cmp::Reverse(cycle.size));
+    found.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.nodes.cmp(&b.nodes)));
+    let total = found.len();
+    let end = page.offset.saturating_add(page.limit);
+    let more = end < total;
+    Cycles {
+        cycles: page.take(found),
+        total: total as u64,
+        truncated: more,
+        next_cursor: more.then(|| page::cursor(workspace, end)),
+        incomplete: workspace.incomplete(),
+    }
+}
+
+type Graph = BTreeMap<SymbolId, BTreeSet<SymbolId>>;
+
+/// File to file.
+fn imports(snapshot: &Snapshot) -> Graph {
+    let mut graph = Graph::new();
+    let file_of = |symbol: SymbolId| snapshot.symbol(symbol)?.file()?.symbol().map(|file| file.id());
+    for edge in snapshot.edges(EdgeKind::Imports) {
+        let (Some(from), Some(to)) = (file_of(edge.from), edge.to.symbol().and_then(file_of)) else {
+            continue;
+        };
+        if from != to && edge.origin <= Origin::AstInferred {
+            graph.entry(from).or_default().insert(to);
+        }
+    }
+    graph
+}
+
+/// Function to function, as far as it is certain: a guessed call would make circles that are not there.
+fn calls(snapshot: &Snapshot) -> Graph {
+    let mut graph = Graph::new();
+    for edge in snapshot.edges(EdgeKind::Calls) {
+        if let Some(to) = edge
+            .to
+            .symbol()
+            .filter(|&to| to != edge.from && edge.origin <= Origin::AstResolved)
+        {
+            graph.entry(edge.from).or_default().insert(to);
+        }
+    }
+    graph
+}
+
+fn row(workspace: &Workspace, number: usize, graph: &Graph, component: &[SymbolId], severity: &str) -> Cycle {
+    let snapshot = &workspace.repositories()[number].snapshot;
+    let id = |symbol: SymbolId| {
+        snapshot
+            .symbol(symbol)
+            .map(|symbol| workspace.id(number, symbol))
+            .unwrap_or_default()
+    };
+    // Listed as a walk: each member needs the next, and the last needs the first. Cutting the last step breaks this walk.
+    let walk = shortest_circle(graph, component);
+    let on_walk: BTreeSet<SymbolId> = walk.iter().copied().collect();
+    let rest = component.iter().copied().filter(|member| !on_walk.contains(member));
+    Cycle {
+        size: component.len() as u64,
+        severity: severity.to_string(),
+        nodes: walk.iter().copied().chain(rest).map(id).collect(),
+    }
+}
+
+/// A shortest circle through the first member of the component.
+fn shortest_circle(graph: &Graph, component: &[SymbolId]) -> Vec<SymbolId> {
+    let members: BTreeSet<SymbolId> = component.iter().copied().collect();
+    let Some(&start) = component.first() else {
+        return Vec::new();
+    };
+    let mut before: BTreeMap<SymbolId, SymbolId> = BTreeMap::new();
+    let mut queue = std::collections::VecDeque::from([start]);
+    while let Some(node) = queue.pop_front() {
+        for &next in graph
+            .get(&node)
+            .into_iter()
+            .flatten()
+            .filter(|next| members.contains(next))
+        {
+            if next == start {
+                let mut walk = vec![node];
+                let mut at = node;
+                while let Some(&previous) = before.get(&at) {
+                    walk.push(previous);
+                    at = previous;
+                }
+                walk.reverse();
+                return walk;
+            }
+            if !before.contains_key(&next) {
+                before.insert(next, node);
+                queue.push_back(next);
+            }
+        }
+    }
+    component.to_vec()
+}
+
+/// Strongly connected components of at least two members, each sorted, in order of their first member.
+fn components(graph: &Graph) -> Vec<Vec<SymbolId>> {
+    struct State {
+        index: BTreeMap<SymbolId, (u32, u32)>,
+        on_stack: BTreeSet<SymbolId>,
+        stack: Vec<SymbolId>,
+        found: Vec<Vec<SymbolId>>,
+    }
+    let mut state = State {
+        index: BTreeMap::new(),
+        on_stack: BTreeSet::new(),
+        stack: Vec::new(),
+        found: Vec::new(),
+    };
+    let empty = BTreeSet::new();
+    for &root in graph.keys() {
+        if state.index.contains_key(&root) {
+            continue;
+        }
+        // (node, neighbours still to visit): a stack of our own, since call chains are deeper than threads' stacks.
+        let mut work = vec![(root, graph.get(&root).unwrap_or(&empty).iter())];
+        let mut next_index = state.index.len() as u32;
+        state.index.insert(root, (next_index, next_index));
+        state.on_stack.insert(root);
+        state.stack.push(root);
+        while let Some((node, neighbours)) = work.last_mut() {
+            let node = *node;
+            match neighbours.next() {
+                Some(&next) => match state.index.get(&next).copied() {
+                    None => {
+                        next_index = state.index.len() as u32;
+                        state.index.insert(next, (next_index, next_index));
+                        state.on_stack.insert(next);
+                        state.stack.push(next);
+                        work.push((next, graph.get(&next).unwrap_or(&empty).iter()));
+                    }
+                    Some((index, _)) if state.on_stack.contains(&next) => {
+                        if let Some(entry) = state.index.get_mut(&node) {
+                            entry.1 = entry.1.min(index);
+                        }
+                    }
+                    Some(_) => {}
+                },
+                None => {
+                    work.pop();
+                    let (index, low) = state.index[&node];
+                    if let Some((parent, _)) = work.last()
+                        && let Some(entry) = state.index.get_mut(parent)
+                    {
+                        entry.1 = entry.1.min(low);
+                    }
+                    if index == low {
+                        let mut component = Vec::new();
+                        while let Some(member) = state.stack.pop() {
+                            state.on_stack.remove(&member);
+                            component.push(member);
+                            if member == node {
+                                break;
+                            }
+                        }
+                        if component.len() > 1 {
+                            component.sort_unstable();
+                            state.found.push(component);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    state.found.sort();
+    state.found
+}

@@ -1,0 +1,112 @@
+//! Symbols that much of the code goes through.
+
+use std::collections::HashSet;
+
+use index::model::{EdgeKind, Origin};
+use index::snapshot::{Snapshot, SymbolId};
+use syntax::facts::Kind;
+use wire::answers::{Hotspot, Hotspots};
+
+use super::{Analyze, communities, is_asked};
+use crate::page::{self, Page};
+use crate::traverse::is_test;
+use crate::workspace::Workspace;
+
+pub(super) fn hotspots(workspace: &Workspace, ask: &Analyze, page: Page) -> Hotspots {
+    let mut found: Vec<(f64, Hotspot)> = Vec::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        for hot in hottest(&repository.snapshot) {
+            let Some(symbol) = repository.snapshot.symbol(hot.symbol) else {
+                continue;
+            };
+            if !is_asked(ask, workspace, number, symbol.path()) {
+                continue;
+            }
+            let row = Hotspot {
+                id: workspace.id(number, symbol),
+                name: symbol.name().to_string(),
+                path: workspace.path(number, symbol.path()),
+                line: u64::from(symbol.span().start_line),
+                fan_in: hot.fan_in,
+                fan_out: hot.fan_out,
+                cross_cut: hot.cross_cut,
+                score: hot.score,
+            };
+            found.push((hot.score, row));
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
+    let total = found.len();
+    let end = page.offset.saturating_add(page.limit);
+    let more = end < total;
+    Hotspots {
+        symbols: page.take(found).into_iter().map(|(_, row)| row).collect(),
+        total: total as u64,
+        truncated: more,
+        next_cursor: more.then(|| page::cursor(workspace, end)),
+        incomplete: workspace.incomplete(),
+    }
+}
+
+/// One hot symbol.
+pub(crate) struct Hot {
+    pub(crate) symbol: SymbolId,
+    fan_in: u64,
+    fan_out: u64,
+    cross_cut: u64,
+    pub(crate) score: f64,
+}
+
+/// The functions and methods whose score lies at least two standard deviations above the mean, hottest first.
+pub(crate) fn hottest(snapshot: &Snapshot) -> Vec<Hot> {
+    let communities = communities(snapshot);
+    let calls = EdgeKind::Calls | EdgeKind::Instantiates;
+    let mut all: Vec<Hot> = Vec::new();
+    for symbol in snapshot.symbols() {
+        if !matches!(symbol.kind(), Kind::Function | Kind::Method | Kind::Constructor)
+            || symbol.is_file()
+            || is_test(symbol)
+        {
+            continue;
+        }
+        let sure = |edge: &index::snapshot::EdgeView| edge.origin <= Origin::AstInferred;
+        let users: HashSet<SymbolId> = snapshot
+            .incoming(symbol.id(), calls)
+            .filter(sure)
+            .map(|edge| edge.from)
+            .collect();
+        let used: HashSet<SymbolId> = snapshot
+            .outgoing(symbol.id(), calls)
+            .filter(sure)
+            .filter_map(|edge| edge.to.symbol())
+            .collect();
+        if users.is_empty() && used.is_empty() {
+            continue;
+        }
+        let own = communities.of(symbol.id());
+        let crossed: HashSet<u32> = users
+            .iter()
+            .chain(&used)
+            .map(|other| communities.of(*other))
+            .filter(|other| *other != own)
+            .collect();
+        let raw = 2.0 * users.len() as f64 + 1.5 * used.len() as f64 + 3.0 * crossed.len() as f64;
+        all.push(Hot {
+            symbol: symbol.id(),
+            fan_in: users.len() as u64,
+            fan_out: used.len() as u64,
+            cross_cut: crossed.len() as u64,
+            score: raw,
+        });
+    }
+    let count = all.len().max(1) as f64;
+    let mean = all.iter().map(|hot| hot.score).sum::<f64>() / count;
+    let deviation = (all.iter().map(|hot| (hot.score - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let highest = all.iter().map(|hot| hot.score).fold(0.0, f64::max);
+    all.retain(|hot| hot.score >= mean + 2.0 * deviation && hot.score > 0.0);
+    for hot in &mut all {
+        hot.score = (hot.score / highest * 1000.0).round() / 10.0;
+    }
+    all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.symbol.cmp(&b.symbol)));
+    all
+}
