@@ -149,6 +149,12 @@ impl Emission<'_, '_> {
                     ends.push((End::Definition(constructor), step, EdgeKind::Calls));
                 }
             }
+            // `this(…)` runs another constructor of the type.
+            Value::Instance(class) if self.is_this(reference.expression) => {
+                for constructor in self.evaluation.constructors(class, arguments_of(reference)) {
+                    ends.push((End::Definition(constructor), evidence, EdgeKind::Calls));
+                }
+            }
             Value::Instance(class) => {
                 for found in self
                     .evaluation
@@ -172,6 +178,10 @@ impl Emission<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    fn is_this(&self, expression: ExpressionId) -> bool {
+        matches!(self.evaluation.facts.expression(expression), Expression::This(_))
     }
 
     /// Overrides below the receiver's type that the call may run instead.
