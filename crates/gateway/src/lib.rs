@@ -20,3 +20,20 @@ pub mod selection;
 pub mod spec;
 pub mod stable;
 pub mod tokens;
+
+mod artifacts;
+mod dispatch;
+mod firewall;
+pub mod http;
+mod listings;
+mod modes;
+mod native;
+pub mod oauth;
+pub mod reload;
+pub mod runtime;
+pub mod server;
+pub mod session;
+mod upstream;
+mod view;
+
+pub use upstream::{Health, Mount, Status};

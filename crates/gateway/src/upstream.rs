@@ -241,16 +241,13 @@ impl Upstream {
         let upstream = self.clone();
         RunningCall::start(move |listener, cancel| async move {
             upstream.calls.fetch_add(1, Ordering::Relaxed);
-            let outcome = tokio::select! {
-                prepared = upstream.prepare() => match prepared {
-                    Ok((live, _permit)) => {
-                        let allowed = upstream.settings.call_timeout;
-                        call::perform(&live, session, request, allowed, listener, cancel).await
-                    }
-                    Err(failure) => Err(failure),
-                },
-                () = cancel.cancelled() => Err(CallFailure::Cancelled),
+            // A call that never left says nothing about how the upstream answers: the breaker does not hear of it.
+            let (live, _permit) = tokio::select! {
+                prepared = upstream.prepare() => prepared?,
+                () = cancel.cancelled() => return Err(CallFailure::Cancelled),
             };
+            let allowed = upstream.settings.call_timeout;
+            let outcome = call::perform(&live, session, request, allowed, listener, cancel).await;
             upstream.learn(&outcome);
             outcome
         })

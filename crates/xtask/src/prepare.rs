@@ -71,7 +71,21 @@ enum Source {
 }
 
 /// The test tools. Add a line; `cargo xtask test` installs it.
-const TOOLS: &[Tool] = &[];
+const TOOLS: &[Tool] = &[
+    // The gateway: reference servers behind it, and the official Python client in front of it.
+    Tool {
+        provides: "python/bin/mcp-server-git",
+        source: Source::Pip(&["mcp", "mcp-server-git", "mcp-server-time"]),
+    },
+    Tool {
+        provides: "node_modules/.bin/mcp-server-everything",
+        source: Source::Npm(&[
+            "@modelcontextprotocol/server-everything",
+            "@modelcontextprotocol/server-filesystem",
+            "@modelcontextprotocol/server-memory",
+        ]),
+    },
+];
 
 /// Installs whatever is missing.
 pub(crate) fn prepare() -> Result<()> {

@@ -1,0 +1,292 @@
+//! Streamable HTTP: who may come in, whose is what, and the official Python client in both eras. Upstream HTTP too.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gateway::config::{GatewayConfig, HttpConfig, OAuthConfig, OAuthGrant, UpstreamConfig};
+use gateway::runtime::{Gateway, Options};
+use reqwest::StatusCode;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ORIGIN};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::*;
+
+struct Served {
+    gateway: Arc<Gateway>,
+    url: String,
+    stop: CancellationToken,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+async fn serve(mut config: GatewayConfig) -> Served {
+    log();
+    config.http.listen = "127.0.0.1:0".into();
+    let listener = gateway::http::listen(&config.http).await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let gateway = Gateway::start(config, Options::default());
+    gateway.settled().await;
+    let stop = CancellationToken::new();
+    tokio::spawn(gateway::http::serve(gateway.clone(), listener, stop.clone()));
+    Served { gateway, url, stop }
+}
+
+fn tokens(names: &[&str]) -> BTreeMap<String, String> {
+    names.iter().map(|name| ((*name).to_owned(), format!("token-of-{name}"))).collect()
+}
+
+fn post(url: &str, body: &Value) -> reqwest::RequestBuilder {
+    reqwest::Client::new()
+        .post(url)
+        .header(ACCEPT, "application/json, text/event-stream")
+        .header(CONTENT_TYPE, "application/json")
+        .body(body.to_string())
+}
+
+fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"},
+    }})
+}
+
+/// A call in the stateless era.
+async fn stateless(url: &str, token: &str, name: &str, arguments: Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+    });
+    let params = json!({"name": name, "arguments": arguments, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let response = post(url, &body)
+        .header(AUTHORIZATION, format!("Bearer {token}"))
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", name)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let text = response.text().await.unwrap();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.contains("\"result\""));
+    serde_json::from_str(data.unwrap_or(&text).trim()).unwrap_or_else(|_| panic!("{text}"))
+}
+
+async fn python_client(arguments: &[&str]) -> Value {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/python_client.py");
+    let mut command = tokio::process::Command::new(tool("python/bin/python"));
+    command.arg(script).args(arguments).kill_on_drop(true);
+    let output = tokio::time::timeout(PATIENCE * 2, command.output()).await.expect("it ends in time").unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[tokio::test]
+async fn the_python_client_works_in_both_eras() {
+    let served = serve(one(scripted(&[]))).await;
+    for mode in ["legacy", "2026-07-28", "auto"] {
+        let seen = python_client(&[mode, &served.url]).await;
+        assert_eq!(seen["tools"][0], "tool_browse", "{mode}: {seen}");
+        assert_eq!(seen["echo"], "héllo", "{mode}");
+        assert_eq!(seen["ask"], "accept: Ada", "{mode}");
+        assert_eq!(seen["progress"], json!([1.0, 2.0, 3.0]), "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_needed_and_pages_from_elsewhere_are_refused() {
+    let mut config = one(scripted(&[]));
+    config.http.tokens = tokens(&["ada"]);
+    let served = serve(config).await;
+    let status = async |request: reqwest::RequestBuilder| request.send().await.unwrap().status();
+    assert_eq!(status(post(&served.url, &initialize())).await, StatusCode::UNAUTHORIZED);
+    let wrong = post(&served.url, &initialize()).header(AUTHORIZATION, "Bearer token-of-eve");
+    assert_eq!(status(wrong).await, StatusCode::UNAUTHORIZED);
+    let authorized = || post(&served.url, &initialize()).header(AUTHORIZATION, "Bearer token-of-ada");
+    assert_eq!(status(authorized()).await, StatusCode::OK);
+    assert_eq!(status(authorized().header(ORIGIN, "https://evil.example")).await, StatusCode::FORBIDDEN);
+    assert_eq!(status(authorized().header(ORIGIN, "http://localhost:3000")).await, StatusCode::OK);
+    let slash = post(&format!("{}/", served.url), &initialize()).header(AUTHORIZATION, "Bearer token-of-ada");
+    assert_eq!(status(slash).await, StatusCode::OK, "no redirect for a trailing slash");
+    let seen = python_client(&["legacy", &served.url, "token-of-ada"]).await;
+    assert_eq!(seen["echo"], "héllo");
+}
+
+#[tokio::test]
+async fn bodies_and_sessions_are_limited() {
+    let mut config = one(scripted(&[]));
+    config.http = HttpConfig { max_body_bytes: 10_000, max_sessions: 2, ..HttpConfig::default() };
+    let served = serve(config).await;
+    let huge = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "y".repeat(20_000)}});
+    assert_eq!(post(&served.url, &huge).send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    for expected in [StatusCode::OK, StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE] {
+        assert_eq!(post(&served.url, &initialize()).send().await.unwrap().status(), expected);
+    }
+}
+
+#[tokio::test]
+async fn one_session_cannot_use_anothers() {
+    let mut config = one(scripted(&[]));
+    config.http.tokens = tokens(&["ada", "eve"]);
+    let served = serve(config).await;
+    let opened = post(&served.url, &initialize()).header(AUTHORIZATION, "Bearer token-of-ada").send().await.unwrap();
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
+    let as_eve = post(&served.url, &ping).header(AUTHORIZATION, "Bearer token-of-eve").header("mcp-session-id", &session);
+    assert_eq!(as_eve.send().await.unwrap().status(), StatusCode::NOT_FOUND);
+
+    let found = stateless(&served.url, "token-of-ada", "tool_browse", json!({"query": "rows", "format": "json"})).await;
+    let cards: Vec<Value> = serde_json::from_str(found["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    let id = cards.iter().find(|card| card["name"] == "rows").unwrap()["id"].clone();
+    let rows = json!({"tool_id": id, "args": {"count": 2000}});
+    let result = stateless(&served.url, "token-of-ada", "tool_execute", rows).await;
+    let handle = result["result"]["_meta"]["lacon/provenance"]["artifacts"][0]["handle"].clone();
+    let look = json!({"handle": handle, "selector": {"path": "$[7].name"}});
+    let mine = stateless(&served.url, "token-of-ada", "tool_view", look.clone()).await;
+    assert_eq!(mine["result"]["content"][0]["text"], "row 7", "the principal finds its own again");
+    let theirs = stateless(&served.url, "token-of-eve", "tool_view", look).await;
+    assert_eq!(theirs["result"]["isError"], true, "{theirs}");
+}
+
+/// A gateway behind a gateway: the upstream is streamable HTTP, in whichever era it is asked for.
+#[tokio::test]
+async fn http_upstreams_work_in_both_eras() {
+    use gateway::config::ProtocolChoice;
+    let mut inner = one(scripted(&[]));
+    inner.mode = gateway::config::Mode::Passthrough;
+    inner.http.tokens = tokens(&["outer"]);
+    let inner = serve(inner).await;
+    for (protocol, spoken) in
+        [(ProtocolChoice::Auto, "2026-07-28"), (ProtocolChoice::Session, "2025-11-25"), (ProtocolChoice::Stateless, "2026-07-28")]
+    {
+        let headers = BTreeMap::from([("Authorization".to_owned(), "Bearer token-of-outer".to_owned())]);
+        let upstream = UpstreamConfig { url: Some(inner.url.clone()), headers, protocol, ..UpstreamConfig::default() };
+        let setup = Setup::new(config(vec![("inner", upstream)])).await;
+        assert_eq!(setup.gateway.status()[0].health.protocol.as_deref(), Some(spoken));
+        assert_eq!(text(&setup.run("echo", json!({"text": "through two"})).await), "through two");
+        assert_eq!(text(&setup.run("ask", json!({})).await), "accept: Ada", "{protocol:?}");
+        assert_eq!(text(&setup.run("progress", json!({})).await), "done");
+        eventually("progress comes through", async || setup.ears.progress.lock().unwrap().len() == 3).await;
+        setup.run("change", json!({})).await;
+        eventually("so do changes", async || {
+            text(&call(&setup.client, "tool_browse", json!({"query": "added later"})).await).contains("added_later")
+        })
+        .await;
+        // The scripted server keeps its changes: start over with a new one.
+        let mut fresh = (*inner.gateway.config()).clone();
+        let scripted = fresh.upstreams.get_mut("scripted").unwrap();
+        scripted.env.insert("AGAIN".into(), format!("{protocol:?}"));
+        inner.gateway.apply(fresh).await;
+        inner.gateway.settled().await;
+    }
+    let wrong = BTreeMap::from([("Authorization".to_owned(), "Bearer wrong".to_owned())]);
+    let upstream = UpstreamConfig { url: Some(inner.url.clone()), headers: wrong, ..UpstreamConfig::default() };
+    let refused = Gateway::start(config(vec![("inner", upstream)]), Options::default());
+    refused.settled().await;
+    assert!(matches!(refused.status()[0].health.status, gateway::Status::Down { .. }), "{:?}", refused.status());
+}
+
+/// A token endpoint in front of a protected gateway: tokens are fetched, sent, and renewed when rejected.
+#[tokio::test]
+async fn client_credentials_are_exchanged_and_renewed() {
+    use axum::extract::State;
+    use axum::routing::post as on_post;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    let mut inner = one(scripted(&[]));
+    inner.mode = gateway::config::Mode::Passthrough;
+    inner.http.tokens = BTreeMap::from([("lacon".to_owned(), "access-2".to_owned())]);
+    let inner = serve(inner).await;
+
+    let issued = Arc::new(AtomicUsize::new(0));
+    let token = async |State(issued): State<Arc<AtomicUsize>>, body: String| {
+        assert!(body.contains("grant_type=client_credentials") && body.contains("client_id=me"), "{body}");
+        // The first token is one the server does not know, as if it had been revoked.
+        let number = issued.fetch_add(1, Ordering::SeqCst) + 1;
+        axum::Json(json!({"access_token": format!("access-{number}"), "token_type": "Bearer", "expires_in": 3600}))
+    };
+    let router = axum::Router::new().route("/token", on_post(token)).with_state(issued.clone());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let token_url = format!("http://{}/token", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let oauth = OAuthConfig {
+        grant: OAuthGrant::ClientCredentials,
+        client_id: Some("me".into()),
+        client_secret: Some("secret".into()),
+        token_url: Some(token_url),
+        ..OAuthConfig::default()
+    };
+    let upstream = UpstreamConfig { url: Some(inner.url.clone()), oauth: Some(oauth), ..UpstreamConfig::default() };
+    let state = tempfile::tempdir().unwrap();
+    let options = Options { state_directory: Some(state.path().to_owned()), ..Options::default() };
+    let setup = Setup::with(config(vec![("inner", upstream)]), options, Era::Session).await;
+    assert_eq!(text(&setup.run("echo", json!({"text": "with a token"})).await), "with a token");
+    assert_eq!(issued.load(Ordering::SeqCst), 2, "one rejected, one renewed, then kept");
+}
+
+#[tokio::test]
+async fn a_person_signs_in_with_pkce_and_the_token_is_refreshed() {
+    use axum::extract::{Query, State};
+    use axum::routing::{get, post as on_post};
+    use std::sync::Mutex;
+
+    type Log = Arc<Mutex<Vec<String>>>;
+    let log: Log = Arc::default();
+    let token = async |State(log): State<Log>, body: String| {
+        let refreshed = body.contains("grant_type=refresh_token");
+        log.lock().unwrap().push(body);
+        let access = if refreshed { "access-after-refresh" } else { "access-first" };
+        axum::Json(json!({
+            "access_token": access, "token_type": "Bearer", "refresh_token": "refresh-1", "expires_in": 3600,
+        }))
+    };
+    let authorize = async |Query(query): Query<BTreeMap<String, String>>| {
+        assert_eq!(query["code_challenge_method"], "S256");
+        let target = format!("{}?code=the-code&state={}", query["redirect_uri"], query["state"]);
+        axum::response::Redirect::to(&target)
+    };
+    let router = axum::Router::new().route("/token", on_post(token)).route("/authorize", get(authorize)).with_state(log.clone());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let mut inner = one(scripted(&[]));
+    inner.http.tokens = BTreeMap::from([("lacon".to_owned(), "access-after-refresh".to_owned())]);
+    inner.mode = gateway::config::Mode::Passthrough;
+    let inner = serve(inner).await;
+    let oauth = OAuthConfig {
+        client_id: Some("me".into()),
+        authorization_url: Some(format!("{address}/authorize")),
+        token_url: Some(format!("{address}/token")),
+        ..OAuthConfig::default()
+    };
+    let upstream = UpstreamConfig { url: Some(inner.url.clone()), oauth: Some(oauth), ..UpstreamConfig::default() };
+    let state = tempfile::tempdir().unwrap();
+    let options = Options { state_directory: Some(state.path().to_owned()), ..Options::default() };
+    let configuration = config(vec![("inner", upstream)]);
+    let before = Gateway::start(configuration.clone(), options.clone());
+    before.settled().await;
+    assert!(matches!(before.status()[0].health.status, gateway::Status::Down { .. }), "nobody has signed in");
+
+    let authorizer = before.authorizer("inner").unwrap();
+    let browser = |url: &str| {
+        let url = url.to_owned();
+        tokio::spawn(async move { reqwest::get(url).await });
+    };
+    tokio::time::timeout(PATIENCE, authorizer.sign_in(browser)).await.unwrap().unwrap();
+    let exchange = log.lock().unwrap()[0].clone();
+    assert!(exchange.contains("code_verifier=") && exchange.contains("code=the-code"), "{exchange}");
+
+    let setup = Setup::with(configuration, options, Era::Session).await;
+    assert_eq!(text(&setup.run("echo", json!({"text": "signed in"})).await), "signed in");
+    assert!(log.lock().unwrap().iter().any(|body| body.contains("refresh_token=refresh-1")), "the rejected token was refreshed");
+    let file = std::fs::read_dir(state.path().join("tokens")).unwrap().next().unwrap().unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}

@@ -1,0 +1,10 @@
+//! Drives the whole gateway: real clients on one side, real servers (and one that misbehaves on request) on the other.
+
+mod faults;
+mod harness;
+mod http;
+mod isolation;
+mod modes;
+mod mount;
+mod relay;
+mod servers;
