@@ -170,8 +170,8 @@ impl<'t> Lowering<'t> {
         self.hooks.finish(self);
         if root.has_error() && self.problems.is_empty() {
             let mut node = root;
-            while let Some(child) = (0..node.child_count() as u32).filter_map(|i| node.child(i)).find(|child| child.has_error()) {
-                node = child;
+            while let Some(child) = self.children(node).iter().find(|child| child.node.has_error()) {
+                node = child.node;
             }
             self.problem(node, "syntax error");
         }
@@ -182,12 +182,14 @@ impl<'t> Lowering<'t> {
     /// Lists the children of `node`, tokens included.
     pub(crate) fn children(&mut self, node: Node<'t>) -> Children<'t> {
         let mut children = SmallVec::new();
+        // Asking for the field of each child is a tenth of the walk, so only rules that select by field do.
+        let by_field = self.rules.rule(node.kind_id()).by_field;
         self.cursor.reset(node);
         if self.cursor.goto_first_child() {
             loop {
                 let node = self.cursor.node();
                 let kind = node.kind_id();
-                let field = self.cursor.field_id().map_or(0, |field| field.get());
+                let field = if by_field { self.cursor.field_id().map_or(0, |field| field.get()) } else { 0 };
                 children.push(Child { node, kind, field, named: self.rules.is_named(kind) });
                 if !self.cursor.goto_next_sibling() {
                     break;

@@ -123,6 +123,8 @@ pub(crate) enum VisibilityRule {
 pub(crate) struct Rule {
     pub(crate) action: Action,
     pub(crate) hook: bool,
+    /// Whether a child is selected by field, here or in a hook.
+    pub(crate) by_field: bool,
     pub(crate) branch: bool,
     pub(crate) keeps_doc: bool,
     /// `**` for a spread, `yield from` for a yield.
@@ -151,6 +153,25 @@ pub(crate) struct Rule {
     pub(crate) kinds: Vec<u16>,
 }
 
+impl Rule {
+    fn selectors(&self) -> impl Iterator<Item = &Selector> {
+        let single = [
+            &self.name,
+            &self.value,
+            &self.target,
+            &self.type_,
+            &self.parameters,
+            &self.result,
+            &self.body,
+            &self.bases,
+            &self.owner,
+            &self.object,
+            &self.arguments,
+        ];
+        single.into_iter().chain(&self.values)
+    }
+}
+
 /// Where an assignment declares its target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -174,6 +195,16 @@ pub(crate) enum Selector {
     /// Among the named children; negative counts from the end.
     Nth(i8),
     First(Box<[Selector]>),
+}
+
+impl Selector {
+    fn is_by_field(&self) -> bool {
+        match self {
+            Selector::Field(_) => true,
+            Selector::First(alternatives) => alternatives.iter().any(Selector::is_by_field),
+            Selector::None | Selector::Kind(_) | Selector::Nth(_) => false,
+        }
+    }
 }
 
 macro_rules! actions {
@@ -274,6 +305,7 @@ struct Entry {
 const WALK: &Rule = &Rule {
     action: Action::Walk,
     hook: false,
+    by_field: false,
     branch: false,
     keeps_doc: false,
     flag: false,
@@ -403,9 +435,10 @@ fn compile_entry(entry: &Entry, grammar: &tree_sitter::Language) -> Result<Rule,
     };
     let either = |one: &Option<String>, other: &Option<String>| select(if one.is_some() { one } else { other });
     let generic = entry.action == "generic";
-    Ok(Rule {
+    let mut rule = Rule {
         action: action(&entry.action).ok_or_else(|| format!("unknown action `{}`", entry.action))?,
         hook: entry.hook,
+        by_field: false,
         branch: entry.branch,
         keeps_doc: entry.keeps_doc,
         flag: entry.mapping || entry.delegate,
@@ -442,7 +475,9 @@ fn compile_entry(entry: &Entry, grammar: &tree_sitter::Language) -> Result<Rule,
         arguments: either(&entry.arguments, &entry.key)?,
         values: entry.values.iter().map(|text| selector(text, grammar)).collect::<Result<_, _>>()?,
         kinds: entry.when.iter().flat_map(|name| kinds_named(grammar, name)).collect(),
-    })
+    };
+    rule.by_field = rule.hook || rule.selectors().any(Selector::is_by_field);
+    Ok(rule)
 }
 
 /// Fields and kinds that this dialect lacks select nothing.
