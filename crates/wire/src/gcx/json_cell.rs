@@ -5,6 +5,7 @@
 //! by moving its finished bytes.
 
 use serde::ser::{self, Serialize};
+use smallvec::SmallVec;
 
 use super::error::{Error, ErrorKind};
 use super::stop::Stop;
@@ -127,8 +128,9 @@ impl<'a> JsonCell<'a> {
             out: self.out,
             depth,
             start,
-            members: Vec::new(),
+            members: SmallVec::new(),
             sorted: true,
+            plain: true,
             close: b"}",
         })
     }
@@ -300,8 +302,11 @@ pub(crate) struct Object<'a> {
     depth: u32,
     start: usize,
     /// Where each member's key ends and where the member ends; a member starts where the one before ended, plus a comma.
-    members: Vec<Member>,
+    members: SmallVec<[Member; 12]>,
+    /// The keys came in order so far.
     sorted: bool,
+    /// No key needed an escape, so that keys can be compared as they are spelled.
+    plain: bool,
     close: &'static [u8],
 }
 
@@ -319,26 +324,17 @@ impl Object<'_> {
         }
         let start = self.out.len();
         write_string(self.out, key);
-        let key_end = self.out.len();
+        let member = Member {
+            start,
+            key_end: self.out.len(),
+            end: 0,
+        };
+        self.plain = self.plain && member.key_end - start == key.len() + 2;
         if let Some(last) = self.members.last() {
-            self.sorted = self.sorted
-                && order(
-                    self.out,
-                    *last,
-                    Member {
-                        start,
-                        key_end,
-                        end: key_end,
-                    },
-                )
-                .is_lt();
+            self.sorted = self.sorted && self.order(*last, member).is_lt();
         }
         self.out.push(b':');
-        self.members.push(Member {
-            start,
-            key_end,
-            end: key_end,
-        });
+        self.members.push(member);
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Stop> {
@@ -355,33 +351,37 @@ impl Object<'_> {
     fn close(mut self) -> Result<Written, Stop> {
         if !self.sorted {
             let mut members = std::mem::take(&mut self.members);
-            members.sort_by(|a, b| order(self.out, *a, *b));
-            let mut arranged = Vec::with_capacity(self.out.len() - self.start);
-            for member in members {
-                if !arranged.is_empty() {
-                    arranged.push(b',');
+            members.sort_by(|a, b| self.order(*a, *b));
+            // The members are copied in order behind themselves, then moved into place.
+            let end = self.out.len();
+            for (at, member) in members.iter().enumerate() {
+                if at > 0 {
+                    self.out.push(b',');
                 }
-                arranged.extend_from_slice(&self.out[member.start..member.end]);
+                self.out.extend_from_within(member.start..member.end);
             }
-            self.out.truncate(self.start);
-            self.out.append(&mut arranged);
+            self.out.copy_within(end.., self.start);
+            self.out.truncate(end);
         }
         self.out.extend_from_slice(self.close);
         Ok(Written::Bytes)
     }
-}
 
-/// Orders two members by key, bytewise on the text (not on its escaped spelling, which sorts differently).
-fn order(out: &[u8], a: Member, b: Member) -> std::cmp::Ordering {
-    let (a, b) = (&out[a.start + 1..a.key_end - 1], &out[b.start + 1..b.key_end - 1]);
-    if memchr::memchr(b'\\', a).is_none() && memchr::memchr(b'\\', b).is_none() {
-        return a.cmp(b);
+    /// Orders two members by key, bytewise on the text (its escaped spelling sorts differently).
+    fn order(&self, a: Member, b: Member) -> std::cmp::Ordering {
+        let (a, b) = (
+            &self.out[a.start + 1..a.key_end - 1],
+            &self.out[b.start + 1..b.key_end - 1],
+        );
+        if self.plain {
+            return a.cmp(b);
+        }
+        let text = |spelled: &[u8]| {
+            let once = String::from_utf8_lossy(spelled).replace("\\\\", "\\");
+            serde_json::from_str::<String>(&format!("\"{once}\"")).unwrap_or(once)
+        };
+        text(a).cmp(&text(b))
     }
-    let text = |spelled: &[u8]| {
-        let once = String::from_utf8_lossy(spelled).replace("\\\\", "\\");
-        serde_json::from_str::<String>(&format!("\"{once}\"")).unwrap_or(once)
-    };
-    text(a).cmp(&text(b))
 }
 
 macro_rules! lists {

@@ -201,7 +201,7 @@ impl Scorecard {
     pub(crate) fn render(&self, style: TableStyle) -> String {
         let mut parts = Vec::new();
 
-        let mut tokens = table(style.clone());
+        let mut tokens = table(style);
         tokens.set_header(
             ["cl100k tokens"]
                 .into_iter()
@@ -229,7 +229,7 @@ impl Scorecard {
         align_right(&mut tokens);
         parts.push(tokens.to_string());
 
-        let mut totals = table(style.clone());
+        let mut totals = table(style);
         totals.set_header([
             "all cases",
             "bytes",
@@ -260,7 +260,7 @@ impl Scorecard {
         parts.push(totals.to_string());
 
         if !self.speed.is_empty() {
-            let mut speed = table(style.clone());
+            let mut speed = table(style);
             speed.set_header([
                 "speed",
                 "format",
@@ -300,5 +300,67 @@ fn table(style: TableStyle) -> Table {
 fn align_right(table: &mut Table) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens (cl100k) of the format's published scorecard: compact JSON and GCX1.
+    const PUBLISHED: &[(&str, usize, usize)] = &[
+        ("01_search_symbols_small", 181, 125),
+        ("02_search_symbols_large", 1068, 742),
+        ("03_get_symbol_source_small", 257, 255),
+        ("04_get_symbol_source_large", 534, 532),
+        ("05_batch_symbols", 335, 241),
+        ("07_find_usages_large", 569, 351),
+        ("09_analyze_hotspots", 506, 318),
+        ("10_analyze_dead_code", 288, 198),
+        ("11_contracts_list", 580, 463),
+        ("12_get_callers_medium", 750, 532),
+        ("14_get_dependents_small", 329, 239),
+        ("15_get_test_targets", 311, 262),
+        ("16_find_implementations", 224, 157),
+        ("17_find_cycles", 87, 90),
+        ("18_graph_stats", 162, 174),
+        ("19_get_editing_context", 233, 171),
+        ("20_get_repo_outline", 237, 224),
+    ];
+
+    fn cases() -> Vec<Case> {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance/gcx");
+        super::super::cases::load(std::path::Path::new(directory)).expect("the cases are there")
+    }
+
+    #[test]
+    fn every_case_round_trips_and_costs_no_more_than_published() {
+        let scorecard = measure(&cases()).expect("every case encodes");
+        assert_eq!(scorecard.cases.len(), 18);
+        let at = |form: Form| Form::ALL.iter().position(|other| *other == form).expect("listed");
+        for row in &scorecard.cases {
+            for measure in &row.forms {
+                assert!(measure.round_trip, "{} as {}", row.name, measure.form.name());
+            }
+            let auto = &row.forms[at(Form::Auto)];
+            assert!(auto.cl100k <= row.forms[at(Form::Json)].cl100k, "{}", row.name);
+            if let Some((_, _, published)) = PUBLISHED.iter().find(|(name, ..)| *name == row.name) {
+                let gcx = row.forms[at(Form::Gcx)].cl100k;
+                assert!(gcx <= *published, "{}: {gcx} tokens, published {published}", row.name);
+            }
+        }
+        let total = |form: Form| scorecard.totals[at(form)].cl100k;
+        assert!(total(Form::Auto) < total(Form::Gcx) && total(Form::Auto) < total(Form::Gcf));
+        assert!(scorecard.median_saving[at(Form::Gcx)].1 >= 27.0);
+        assert!(scorecard.estimator.mean_error < 6.0 && scorecard.estimator.worst_error < 20.0);
+    }
+
+    /// The published figure for `smart_context` (299 tokens) was measured on a text that drops `task`; so is this one.
+    #[test]
+    fn smart_context_without_its_task_costs_no_more_than_published() {
+        let mut case = cases().into_iter().find(|case| case.name == "13_smart_context").expect("it is there");
+        case.value.as_object_mut().expect("an object").remove("task").expect("it has a task");
+        let (text, _) = encode(&case, Form::Gcx).expect("it encodes");
+        assert!(Tokenizer::Cl100k.count(&text) <= 299);
     }
 }
