@@ -3,6 +3,7 @@
 //! Path columns are not unfolded here. A row is its cells and a table; the nested objects appear only while a visitor walks
 //! them (`de.rs`). So the memory needed follows the input, whatever its header claims.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -176,15 +177,31 @@ pub struct Document<'a> {
     pub(crate) missing_trailer: bool,
 }
 
+thread_local! {
+    /// Memory of the last payload decoded on this thread, so that the next one finds its pages warm.
+    static WARM: RefCell<Vec<Node>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How much memory a thread keeps for its next payload.
+const MAX_WARM_BYTES: usize = 8 << 20;
+
 impl<'a> Document<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self {
             text,
-            nodes: Vec::new(),
+            nodes: WARM.take(),
             unescaped: String::new(),
             tables: Vec::new(),
             root: Node::Null,
             missing_trailer: false,
+        }
+    }
+
+    /// Hands the memory to the next payload.
+    pub(crate) fn recycle(mut self) {
+        if self.nodes.capacity() * size_of::<Node>() <= MAX_WARM_BYTES {
+            self.nodes.clear();
+            WARM.set(self.nodes);
         }
     }
 

@@ -1,5 +1,6 @@
 //! GCF, specification 3.5.3: any value as lines and tables, and code graphs as numbered nodes and edges.
 
+pub mod bench;
 mod de;
 mod decode;
 mod decode_table;
@@ -41,8 +42,7 @@ pub fn to_string<T: ?Sized + Serialize>(value: &T) -> Result<String> {
 pub fn to_string_with<T: ?Sized + Serialize>(value: &T, options: &EncodeOptions) -> Result<String> {
     let mut builder = Builder::new(&options.limits);
     value.serialize(&mut builder)?;
-    let (tape, root) = builder.finish()?;
-    encode::encode(&tape, root, options)
+    encode_built(builder, options)
 }
 
 /// Encodes a value and writes it. Nothing is written unless the whole value can be encoded.
@@ -64,8 +64,14 @@ pub fn to_writer_with<W: io::Write, T: ?Sized + Serialize>(
 pub fn from_json(json: &str, options: &EncodeOptions) -> Result<String> {
     let mut builder = Builder::new(&options.limits);
     json::read(json, &mut builder)?;
-    let (tape, root) = builder.finish()?;
-    encode::encode(&tape, root, options)
+    encode_built(builder, options)
+}
+
+fn encode_built(builder: Builder, options: &EncodeOptions) -> Result<String> {
+    let (tape, root, stack) = builder.finish()?;
+    let text = encode::encode(&tape, root, options);
+    tape.recycle(stack);
+    text
 }
 
 /// Decodes a generic payload into a type.
@@ -75,7 +81,10 @@ pub fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
 
 /// As [`from_str`], with options.
 pub fn from_str_with<'a, T: Deserialize<'a>>(text: &'a str, options: &DecodeOptions) -> Result<T> {
-    parse(text, options)?.deserialize()
+    let document = parse(text, options)?;
+    let value = document.deserialize();
+    document.recycle();
+    value
 }
 
 /// As [`from_str`], from bytes that must be UTF-8.

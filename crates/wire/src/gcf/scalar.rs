@@ -61,6 +61,16 @@ pub(crate) fn needs_quotes(text: &str) -> bool {
         _ => {}
     }
     let mut seen = 0;
+    // Eight bytes at a time say whether any byte is remarkable at all; most strings have none.
+    if let Some(tail) = bytes.last_chunk::<8>() {
+        let mut remarkable = has_remarkable(*tail);
+        for chunk in bytes.chunks_exact(8) {
+            remarkable |= has_remarkable(chunk.try_into().unwrap_or(*tail));
+        }
+        if !remarkable {
+            return false;
+        }
+    }
     for &byte in bytes {
         seen |= CLASS[usize::from(byte)];
     }
@@ -68,6 +78,21 @@ pub(crate) fn needs_quotes(text: &str) -> bool {
         && (seen & QUOTE != 0
             || (seen & SUSPECT != 0 && has_odd_space(text))
             || (seen & BRACKET != 0 && has_count_shape(bytes)))
+}
+
+/// Whether one of eight bytes is not plain ASCII text: a superset of the bytes with a class.
+#[inline]
+fn has_remarkable(chunk: [u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(chunk);
+    // The usual trick: subtracting one borrows through the high bit exactly where a byte was zero.
+    let equals = |byte: u8| {
+        let difference = word ^ (ONES * u64::from(byte));
+        difference.wrapping_sub(ONES) & !difference
+    };
+    let controls = word.wrapping_sub(ONES * 0x20) & !word;
+    (word | controls | equals(b'"') | equals(b'\\') | equals(b'|') | equals(b',') | equals(b']')) & HIGHS != 0
 }
 
 /// C1 controls and white space beyond ASCII.
@@ -177,6 +202,9 @@ pub(crate) fn write_float(out: &mut String, value: f64) {
         out.push('0');
         return;
     }
+    if write_short_decimal(out, value) {
+        return;
+    }
     let mut buffer = ryu::Buffer::new();
     let shortest = buffer.format_finite(value);
     let magnitude = value.abs();
@@ -216,6 +244,39 @@ pub(crate) fn write_float(out: &mut String, value: f64) {
     out.push('e');
     out.push(if exponent < 0 { '-' } else { '+' });
     write_integer(out, exponent.unsigned_abs());
+}
+
+/// Writes numbers with at most six decimals, which most are, without the general algorithm. With at most fifteen digits the
+/// decimal found is the only one that short, so it is also the shortest.
+fn write_short_decimal(out: &mut String, value: f64) -> bool {
+    const SCALE: f64 = 1e6;
+    let magnitude = value.abs();
+    if magnitude >= 1e9 {
+        return false;
+    }
+    let scaled = (magnitude * SCALE).round();
+    if scaled == 0.0 || scaled / SCALE != magnitude {
+        return false;
+    }
+    let (whole, mut fraction) = (scaled as u64 / 1_000_000, scaled as u64 % 1_000_000);
+    if value < 0.0 {
+        out.push('-');
+    }
+    write_integer(out, whole);
+    if fraction > 0 {
+        let mut digits = [b'0'; 6];
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + (fraction % 10) as u8;
+            fraction /= 10;
+        }
+        let end = digits
+            .iter()
+            .rposition(|digit| *digit != b'0')
+            .map_or(0, |last| last + 1);
+        out.push('.');
+        out.extend(digits[..end].iter().map(|digit| char::from(*digit)));
+    }
+    true
 }
 
 /// Where the JSON number at the start of `bytes` ends, if there is one.

@@ -3,6 +3,7 @@
 //! The trick is the shape: an object is a shape number and its values side by side. Objects with the same keys in the same
 //! order have the same number, so "do all rows look alike?" compares integers, and a column is an offset.
 
+use std::cell::RefCell;
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
@@ -116,9 +117,24 @@ struct Shape {
     first_child: u32,
     /// Where the key list begins in [`Shapes::lists`], once an object ended here.
     list: u32,
-    /// Where a `'static` key lives: the same address means the same key.
-    address: usize,
 }
+
+/// A step that a field of a type took before. A `'static` key is known by its address, so a hit costs no look at the key.
+#[derive(Clone, Copy)]
+struct Taken {
+    parent: u32,
+    next: u32,
+    address: usize,
+    len: usize,
+}
+
+const TAKEN_SLOTS: usize = 256;
+const NOT_TAKEN: Taken = Taken {
+    parent: NONE,
+    next: NONE,
+    address: 0,
+    len: 0,
+};
 
 /// All key lists seen, as a tree of steps.
 pub(crate) struct Shapes {
@@ -140,7 +156,6 @@ impl Shapes {
             len: 0,
             first_child: NONE,
             list: 0,
-            address: 0,
         };
         Self {
             steps: vec![empty],
@@ -165,7 +180,7 @@ impl Shapes {
         &self.lists[step.list as usize..step.list as usize + step.len as usize]
     }
 
-    fn step(&mut self, parent: u32, key: u32, address: usize) -> Result<u32> {
+    fn step(&mut self, parent: u32, key: u32) -> Result<u32> {
         let first = self.steps[parent as usize].first_child;
         if first != NONE && self.steps[first as usize].key == key {
             return Ok(first);
@@ -190,7 +205,6 @@ impl Shapes {
             len,
             first_child: NONE,
             list: NONE,
-            address,
         });
         if first == NONE {
             // A chain of keys seen once costs no table entry.
@@ -239,8 +253,29 @@ impl Shapes {
 pub(crate) struct Builder {
     tape: Tape,
     stack: Vec<Node>,
+    taken: Box<[Taken; TAKEN_SLOTS]>,
     depth: usize,
     max_depth: usize,
+}
+
+thread_local! {
+    /// Memory of the last value encoded on this thread, so that the next one finds its pages warm.
+    static WARM: RefCell<Option<(Vec<Node>, Vec<Node>, String)>> = const { RefCell::new(None) };
+}
+
+/// How much memory a thread keeps for its next value.
+const MAX_WARM_BYTES: usize = 8 << 20;
+
+impl Tape {
+    /// Hands the memory to the next value.
+    pub(crate) fn recycle(mut self, mut stack: Vec<Node>) {
+        if (self.nodes.capacity() + stack.capacity()) * size_of::<Node>() + self.text.capacity() <= MAX_WARM_BYTES {
+            self.nodes.clear();
+            self.text.clear();
+            stack.clear();
+            WARM.with_borrow_mut(|warm| *warm = Some((self.nodes, stack, self.text)));
+        }
+    }
 }
 
 /// An object or array being built.
@@ -251,24 +286,26 @@ pub(crate) struct Open {
 
 impl Builder {
     pub(crate) fn new(limits: &Limits) -> Self {
+        let (nodes, stack, text) = WARM.with_borrow_mut(Option::take).unwrap_or_default();
         Self {
             tape: Tape {
-                nodes: Vec::new(),
-                text: String::new(),
+                nodes,
+                text,
                 keys: Keys::new(),
                 shapes: Shapes::new(),
                 weight: 0,
             },
-            stack: Vec::new(),
+            stack,
+            taken: Box::new([NOT_TAKEN; TAKEN_SLOTS]),
             depth: 0,
             max_depth: limits.effective_depth(),
         }
     }
 
-    /// The finished tape and its root.
-    pub(crate) fn finish(mut self) -> Result<(Tape, Node)> {
+    /// The finished tape, its root, and the empty stack for [`Tape::recycle`].
+    pub(crate) fn finish(mut self) -> Result<(Tape, Node, Vec<Node>)> {
         match (self.stack.pop(), self.stack.is_empty()) {
-            (Some(root), true) => Ok((self.tape, root)),
+            (Some(root), true) => Ok((self.tape, root, self.stack)),
             _ => Err(Error::new(
                 Category::InvalidValue,
                 "a value that serialized to nothing or to several values",
@@ -337,7 +374,7 @@ impl Builder {
             return Ok(());
         }
         let id = self.tape.keys.intern(key)?;
-        open.shape = self.tape.shapes.step(open.shape, id, 0)?;
+        open.shape = self.tape.shapes.step(open.shape, id)?;
         Ok(())
     }
 
@@ -346,16 +383,21 @@ impl Builder {
     pub(crate) fn static_key(&mut self, open: &mut Open, key: &'static str) -> Result<()> {
         self.tape.weight += key.len() + 4;
         let address = key.as_ptr().addr();
-        let next = self.tape.shapes.steps[open.shape as usize].first_child;
-        if next != NONE {
-            let step = &self.tape.shapes.steps[next as usize];
-            if step.address == address && self.tape.keys.spans[step.key as usize].1 as usize == key.len() {
-                open.shape = next;
-                return Ok(());
-            }
+        let slot = (address ^ (address >> 8) ^ (open.shape as usize).wrapping_mul(31)) % TAKEN_SLOTS;
+        let taken = self.taken[slot];
+        if taken.parent == open.shape && taken.address == address && taken.len == key.len() {
+            open.shape = taken.next;
+            return Ok(());
         }
         let id = self.tape.keys.intern(key)?;
-        open.shape = self.tape.shapes.step(open.shape, id, address)?;
+        let next = self.tape.shapes.step(open.shape, id)?;
+        self.taken[slot] = Taken {
+            parent: open.shape,
+            next,
+            address,
+            len: key.len(),
+        };
+        open.shape = next;
         Ok(())
     }
 
