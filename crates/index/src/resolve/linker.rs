@@ -13,7 +13,7 @@ use super::languages::{ALL, BaseOrder, Compiled, policy_of};
 use super::links::{ExportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::value::{Place, Value};
-use super::words::{Externals, Word, WordMap};
+use super::words::{Externals, Word, WordMap, mix};
 use crate::model::FileId;
 use crate::packages::Packages;
 use crate::tree::Tree;
@@ -82,8 +82,9 @@ pub struct Linker {
     satisfied: WordMap<u64, Vec<Place>>,
 }
 
+/// A place as a key of a [`WordMap`], which does no hashing of its own.
 fn packed(place: Place) -> u64 {
-    (u64::from(place.file) << 32) | u64::from(place.id)
+    mix(u64::from(place.file), u64::from(place.id))
 }
 
 impl Linker {

@@ -71,7 +71,8 @@ impl Key {
     }
 }
 
-fn mix(left: u64, right: u64) -> u64 {
+/// Two numbers hashed into one, order mattering.
+pub fn mix(left: u64, right: u64) -> u64 {
     let product = u128::from(left ^ 0x243f_6a88_85a3_08d3) * u128::from(right ^ 0x1319_8a2e_0370_7344);
     let folded = (product as u64) ^ ((product >> 64) as u64);
     folded.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ left.rotate_left(41)
