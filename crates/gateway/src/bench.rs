@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::browse::BrowseRequest;
 use crate::card;
-use crate::catalog::{Catalog, CatalogError, CatalogOptions, source_from_file};
+use crate::catalog::{Catalog, CatalogError, CatalogOptions, Source, source_from_file};
 use crate::meta_tools::{Surface, meta_tools};
 use crate::tokens;
 
@@ -31,7 +31,7 @@ pub struct Scorecard {
     pub mean_reciprocal_rank: f64,
     pub route_p50_microseconds: f64,
     pub route_p95_microseconds: f64,
-    /// From definitions in memory to a catalog that answers.
+    /// From definitions in memory to a catalog that answers: the fastest of five.
     pub build_milliseconds: f64,
     /// The same again with nothing changed.
     pub rebuild_milliseconds: f64,
@@ -54,13 +54,8 @@ pub fn measure(
     rounds: usize,
 ) -> Result<Scorecard, CatalogError> {
     let source = source_from_file(file);
-    let started = Instant::now();
-    let catalog = Catalog::build(vec![source.clone()], options, None)?;
-    let build_milliseconds = started.elapsed().as_secs_f64() * 1000.0;
-    let started = Instant::now();
-    let rebuilt = Catalog::build(vec![source], options, Some(&catalog))?;
-    let rebuild_milliseconds = started.elapsed().as_secs_f64() * 1000.0;
-    let catalog = rebuilt;
+    let (catalog, build_milliseconds) = fastest_build(&source, options, None)?;
+    let (_, rebuild_milliseconds) = fastest_build(&source, options, Some(&catalog))?;
 
     let mut totals = Totals::default();
     for query in queries {
@@ -96,7 +91,7 @@ pub fn measure(
     })
 }
 
-/// A catalog of `count` tools for timing: the given tools repeated under other names, each with a schema.
+/// A catalog of `count` tools for timing: the given tools repeated under other names.
 pub fn enlarge(file: Value, count: usize) -> Value {
     let tools = source_from_file(file).tools;
     let copies = tools
@@ -113,12 +108,32 @@ pub fn enlarge(file: Value, count: usize) -> Value {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned();
-            fields.insert("name".into(), format!("{name}.r{round}").into());
+            fields.insert("name".into(), format!("{name}.v{}", 1000 + round).into());
         }
         tool
     });
     serde_json::json!({ "tools": renamed.collect::<Vec<_>>() })
 }
+
+/// The fastest of a few builds: whatever else the machine does only ever adds time.
+fn fastest_build(
+    source: &Source,
+    options: &CatalogOptions,
+    previous: Option<&Catalog>,
+) -> Result<(Catalog, f64), CatalogError> {
+    let mut fastest = f64::INFINITY;
+    let mut built = None;
+    for _ in 0..BUILDS {
+        let sources = vec![source.clone()];
+        let started = Instant::now();
+        let catalog = Catalog::build(sources, options, previous)?;
+        fastest = fastest.min(started.elapsed().as_secs_f64() * 1000.0);
+        built = Some(catalog);
+    }
+    Ok((built.unwrap_or_default(), fastest))
+}
+
+const BUILDS: usize = 5;
 
 #[derive(Default)]
 struct Totals {

@@ -9,7 +9,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use crate::browse::{Entry, Shelf, ShelfOptions};
+use crate::browse::{Embedder, Entry, Shelf, ShelfOptions};
 use crate::card::{CardKind, HARD_CAP_TOKENS};
 use crate::config::{GatewayConfig, UpstreamConfig};
 use crate::controls::MetaTool;
@@ -88,6 +88,8 @@ pub struct Tool {
     pub decision: Decision,
     /// Why its schema cannot be used, when that is known without compiling it.
     schema_problem: Option<String>,
+    /// What was reported when it was added; a catalog that takes it over reports it again.
+    noted: Vec<Problem>,
     validator: OnceLock<Result<Validator, String>>,
 }
 
@@ -164,7 +166,10 @@ impl Catalog {
             prompts.push((server, listed_prompts));
         }
         let Building {
-            tools, mut problems, ..
+            tools,
+            mut problems,
+            policy,
+            ..
         } = building;
         let parameters = |id: &str| {
             tools
@@ -177,8 +182,10 @@ impl Catalog {
         };
         let entries = sorted_entries(tools.values().map(|tool| &tool.entry));
         let shelf = Shelf::build(entries, options.shelf, parameters);
-        let (resource_list, resource_problems) = resource_items(resources);
-        let (prompt_list, prompt_problems) = prompt_items(prompts);
+        let (mut resource_list, resource_problems) = resource_items(resources);
+        let (mut prompt_list, prompt_problems) = prompt_items(prompts);
+        resource_list.retain(|item| shows(&policy, &item.entry, &item.spec.uri));
+        prompt_list.retain(|item| shows(&policy, &item.entry, &item.spec.name));
         problems.extend(resource_problems);
         problems.extend(prompt_problems);
         let resource_entries = sorted_entries(resource_list.iter().map(|item| &item.entry));
@@ -199,6 +206,40 @@ impl Catalog {
             problems,
             options: options.clone(),
         })
+    }
+
+    /// Adds ranking by meaning to all shelves, embedding only what `previous` does not hold.
+    pub fn with_vectors(mut self, embedder: Arc<dyn Embedder>, previous: Option<&Catalog>) -> Catalog {
+        let add = |shelf: &mut Shelf, old: Option<&Shelf>| {
+            *shelf = std::mem::take(shelf).with_vectors(Arc::clone(&embedder), old);
+        };
+        add(&mut self.shelf, previous.map(|catalog| &catalog.shelf));
+        add(
+            &mut self.resource_shelf,
+            previous.map(|catalog| &catalog.resource_shelf),
+        );
+        add(&mut self.prompt_shelf, previous.map(|catalog| &catalog.prompt_shelf));
+        self
+    }
+
+    /// Compiles every schema and says which cannot be used. For `check`: serving does this at the first call.
+    pub fn unusable_schemas(&self) -> Vec<Problem> {
+        let tools = self
+            .shelf
+            .entries()
+            .iter()
+            .filter_map(|entry| self.tools.get(&entry.id));
+        tools
+            .filter_map(|tool| {
+                let error = tool.validator().err()?;
+                Some(Problem {
+                    server: tool.spec.server.clone(),
+                    name: tool.spec.name.clone(),
+                    kind: ProblemKind::Schema,
+                    message: error.message().to_owned(),
+                })
+            })
+            .collect()
     }
 
     /// The tool behind an id, or the error an agent gets for an unknown one.
@@ -376,14 +417,13 @@ impl<'a> Building<'a> {
             // A `~N` key depends on what else is there, so it is always worked out anew.
             && !known.entry.id.contains('~')
         {
+            self.problems.extend(known.noted.iter().cloned());
             self.tools.insert(known.entry.id.clone(), Arc::clone(known));
             return Ok(());
         }
-        let schemas = [spec.input_schema.as_ref(), spec.output_schema.as_ref()];
-        let schema_problem = schemas
-            .into_iter()
-            .flatten()
-            .find_map(|schema| schema::over_limit(schema, &self.options.limits));
+        let before = self.problems.len();
+        let validator = OnceLock::new();
+        let schema_problem = self.schema_problem(&spec, &validator);
         if let Some(message) = &schema_problem {
             self.report(&spec.server, &spec.name, ProblemKind::Schema, message.clone());
             match self.options.on_invalid_schema {
@@ -417,11 +457,28 @@ impl<'a> Building<'a> {
             entry: Arc::new(entry),
             decision,
             schema_problem,
-            validator: OnceLock::new(),
+            noted: self.problems[before..].to_vec(),
+            validator,
             spec,
         };
         self.tools.insert(tool.entry.id.clone(), Arc::new(tool));
         Ok(())
+    }
+
+    /// Why a schema cannot be used. Compiling one is dear, so it happens here only when the answer decides whether the tool is
+    /// listed; otherwise the first call finds out.
+    fn schema_problem(&self, spec: &ToolSpec, validator: &OnceLock<Result<Validator, String>>) -> Option<String> {
+        let schemas = [spec.input_schema.as_ref(), spec.output_schema.as_ref()];
+        let over = schemas
+            .into_iter()
+            .flatten()
+            .find_map(|schema| schema::over_limit(schema, &self.options.limits));
+        if over.is_some() || self.options.on_invalid_schema == OnInvalidSchema::Flag {
+            return over;
+        }
+        let input = spec.input_schema.as_ref()?;
+        let compiled = validator.get_or_init(|| schema::compile(input));
+        compiled.as_ref().err().cloned()
     }
 
     /// An id nobody has yet, or `None` for a tool that is already there.
@@ -489,6 +546,18 @@ const ID_BYTES_ALWAYS_FIT: usize = 60;
 const CARD_RESERVE: usize = 16;
 /// Characters of a name that stay when an id is cut.
 const SHORT_NAME: usize = 32;
+
+/// Whether a resource or a prompt may be known. Reading never changes anything, so it counts as read-only.
+fn shows(policy: &Policy, entry: &Entry, name: &str) -> bool {
+    policy.shows(PolicySubject {
+        tool_id: &entry.id,
+        server: &entry.server,
+        namespace: &entry.namespace,
+        name,
+        tags: &entry.tags,
+        read_only: true,
+    })
+}
 
 fn adjusted(mut spec: ToolSpec, settings: &SourceSettings) -> ToolSpec {
     if let Some(namespace) = &settings.namespace {

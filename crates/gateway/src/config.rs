@@ -200,11 +200,13 @@ impl Default for RestartConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OAuthConfig {
+    /// How tokens are obtained.
     pub grant: OAuthGrant,
     /// Registered client; registered dynamically when absent and the server allows it.
     pub client_id: Option<String>,
     /// Use `${env:NAME}` rather than the secret itself.
     pub client_secret: Option<String>,
+    /// What is asked for; the server decides when empty.
     pub scopes: Vec<String>,
     /// Discovered from the server when absent.
     pub authorization_url: Option<String>,
@@ -271,8 +273,10 @@ pub struct CacheConfig {
     pub read_only: bool,
     /// Only these tool ids; every read-only tool when absent.
     pub allow: Option<Vec<String>>,
+    /// How long a result is kept.
     #[schemars(range(min = 0))]
     pub ttl_seconds: f64,
+    /// Results kept at once; the least recently used goes first.
     #[schemars(range(min = 1))]
     pub max_entries: usize,
 }
@@ -319,12 +323,14 @@ impl Default for FirewallConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArtifactConfig {
+    /// How long an artifact is kept.
     #[schemars(range(min = 1))]
     pub ttl_seconds: f64,
     /// Bytes of all artifacts of a session together.
     pub max_bytes: usize,
     /// Bytes of one artifact; the rest is cut.
     pub max_artifact_bytes: usize,
+    /// Artifacts of a session; the oldest goes first.
     pub max_artifacts: usize,
 }
 
@@ -370,7 +376,9 @@ pub struct HttpConfig {
     pub tokens: BTreeMap<String, String>,
     /// Origins browsers may call from, besides loopback ones.
     pub allowed_origins: Vec<String>,
+    /// Largest request body.
     pub max_body_bytes: usize,
+    /// Sessions at once; further ones are refused.
     pub max_sessions: usize,
     /// Seconds without a request after which a session ends.
     pub session_idle_seconds: f64,

@@ -73,8 +73,11 @@ impl RetryPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimits {
+    /// Calls of `tool_browse`.
     pub tool_browse: Option<CallLimit>,
+    /// Calls of `tool_execute`, whatever the tool.
     pub tool_execute: Option<CallLimit>,
+    /// Calls of `tool_view`.
     pub tool_view: Option<CallLimit>,
     /// By tool id.
     pub per_tool: BTreeMap<String, CallLimit>,

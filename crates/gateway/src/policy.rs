@@ -33,6 +33,7 @@ pub enum PolicyAction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyRule {
+    /// What it decides.
     pub action: PolicyAction,
     /// Only for this meta-tool.
     pub meta_tool: Option<MetaTool>,

@@ -285,6 +285,39 @@ fn a_schema_over_a_limit_is_flagged_or_skipped() {
 }
 
 #[test]
+fn a_schema_that_is_no_schema_decides_the_listing_when_asked_to() {
+    let bad = || {
+        vec![source(
+            "s",
+            vec![json!({"name": "bad", "inputSchema": {"type": "objekt"}}), tool("fine")],
+        )]
+    };
+    let with = |on_invalid_schema| CatalogOptions {
+        on_invalid_schema,
+        ..CatalogOptions::default()
+    };
+    let skipped = Catalog::build(bad(), &with(OnInvalidSchema::Skip), None).unwrap();
+    assert_eq!((skipped.tools().len(), kinds(&skipped)), (1, vec![ProblemKind::Schema]));
+    assert_eq!(
+        Catalog::build(bad(), &with(OnInvalidSchema::Raise), None)
+            .unwrap_err()
+            .name,
+        "bad"
+    );
+    assert_eq!(build(bad()).unusable_schemas().len(), 1);
+}
+
+#[test]
+fn a_problem_is_reported_again_after_a_refresh() {
+    let long = format!("ns.{}", "aZ9_".repeat(31));
+    let sources = || vec![source("", vec![tool(&long)])];
+    let first = build(sources());
+    let second = Catalog::build(sources(), &CatalogOptions::default(), Some(&first)).unwrap();
+    assert_eq!(kinds(&first), [ProblemKind::Renamed]);
+    assert_eq!(first.problems(), second.problems());
+}
+
+#[test]
 fn a_schema_that_is_no_schema_is_the_upstreams_fault() {
     let catalog = build(vec![source(
         "s",

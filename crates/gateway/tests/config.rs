@@ -218,3 +218,17 @@ fn a_clients_list_is_checked_like_our_own() {
 fn the_reference_page_is_current() {
     expect_file!["../../../docs/reference/gateway-config.md"].assert_eq(&reference_page());
 }
+
+#[test]
+fn every_key_is_explained() {
+    let page = reference_page();
+    let silent: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| `") && line.ends_with("|  |"))
+        .collect();
+    assert!(silent.is_empty(), "{silent:#?}");
+    assert!(
+        page.contains("`allow`, `deny`, `require_approval`"),
+        "every choice is listed"
+    );
+}

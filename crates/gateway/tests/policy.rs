@@ -179,3 +179,28 @@ fn a_glob_that_cannot_be_read_closes_the_policy() {
     assert_eq!(decide(PolicyAction::Deny), Decision::Deny);
     assert_eq!(decide(PolicyAction::Allow), Decision::Deny);
 }
+
+#[test]
+fn a_denied_server_shows_no_resources_or_prompts_either() {
+    let source = Source {
+        server: "work".into(),
+        resources: vec![json!({"uri": "file:///a"})],
+        prompts: vec![json!({"name": "p"})],
+        ..Source::default()
+    };
+    let deny = PolicyRule {
+        server: Some("work".into()),
+        ..rule(PolicyAction::Deny)
+    };
+    let options = |rules| CatalogOptions {
+        policy: PolicyConfig {
+            default: PolicyAction::Allow,
+            rules,
+        },
+        ..CatalogOptions::default()
+    };
+    let open = Catalog::build(vec![source.clone()], &options(Vec::new()), None).unwrap();
+    assert_eq!((open.resources().len(), open.prompts().len()), (1, 1));
+    let closed = Catalog::build(vec![source], &options(vec![deny]), None).unwrap();
+    assert!(!closed.has_primitives());
+}

@@ -124,11 +124,11 @@ fn related_words(word: &str) -> &'static [&'static str] {
         &["run", "execute", "start", "launch", "trigger", "invoke"],
     ];
     let same = |member: &&str| stem(member) == stem(word);
-    GROUPS
-        .into_iter()
-        .find(|group| group.iter().any(same))
-        .unwrap_or(&[])
+    GROUPS.into_iter().find(|group| group.iter().any(same)).unwrap_or(&[])
 }
+
+/// Stands for a word that is not searched.
+const STOPPED: u32 = u32::MAX;
 
 #[derive(Default)]
 struct Builder {
@@ -172,26 +172,30 @@ impl Builder {
             buffer,
         } = self;
         for_each_word(&text[..end], buffer, |word| {
-            if is_stop_word(word) {
-                return;
-            }
             let term = match words.get(word) {
                 Some(term) => *term,
                 None => {
-                    let stemmed = stem(word);
-                    let term = match terms.get(stemmed) {
-                        Some(term) => *term,
-                        None => {
-                            let term = frequencies.len() as u32;
-                            terms.insert(stemmed.into(), term);
-                            frequencies.push(Vec::new());
-                            term
+                    let term = if is_stop_word(word) {
+                        STOPPED
+                    } else {
+                        let stemmed = stem(word);
+                        match terms.get(stemmed) {
+                            Some(term) => *term,
+                            None => {
+                                let term = frequencies.len() as u32;
+                                terms.insert(stemmed.into(), term);
+                                frequencies.push(Vec::new());
+                                term
+                            }
                         }
                     };
                     words.insert(word.into(), term);
                     term
                 }
             };
+            if term == STOPPED {
+                return;
+            }
             length += weight;
             match frequencies[term as usize].last_mut() {
                 Some((last, frequency)) if *last == document => *frequency += weight,

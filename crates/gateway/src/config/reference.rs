@@ -132,17 +132,7 @@ fn nested_schema_defaults(schema: &Value, root: &Value) -> Value {
 }
 
 fn kind_of(schema: &Value, root: &Value) -> String {
-    let choices: Vec<&str> = match schema.get("enum").and_then(Value::as_array) {
-        Some(values) => values.iter().filter_map(Value::as_str).collect(),
-        None => {
-            let variants = schema.get("oneOf").and_then(Value::as_array);
-            variants
-                .into_iter()
-                .flatten()
-                .filter_map(|variant| variant.get("const")?.as_str())
-                .collect()
-        }
-    };
+    let choices = choices_of(schema);
     if !choices.is_empty() {
         return choices
             .iter()
@@ -179,6 +169,18 @@ fn kind_of(schema: &Value, root: &Value) -> String {
         },
         _ => kind + &range_of(schema),
     }
+}
+
+/// The words an enum allows. Documented variants come as `const`, the others together as one `enum`.
+fn choices_of(schema: &Value) -> Vec<&str> {
+    let mut choices: Vec<&str> = Vec::new();
+    let variants = schema.get("oneOf").and_then(Value::as_array);
+    for schema in std::iter::once(schema).chain(variants.into_iter().flatten()) {
+        let listed = schema.get("enum").and_then(Value::as_array);
+        choices.extend(listed.into_iter().flatten().filter_map(Value::as_str));
+        choices.extend(schema.get("const").and_then(Value::as_str));
+    }
+    choices
 }
 
 fn range_of(schema: &Value) -> String {
