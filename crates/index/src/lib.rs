@@ -1,9 +1,11 @@
 //! What does it all mean together? Facts of single files in, one immutable snapshot of the whole tree out.
 //!
 //! `scan` finds the files, `store` keeps facts by content, `resolve` turns names into edges, `snapshot` is what every
-//! question reads. `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
+//! question reads; `build` makes it, cold or after a change, `watch` keeps it up to date, `export` writes it for others.
+//! `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
 pub mod build;
+pub mod export;
 pub mod model;
 pub mod packages;
 pub mod resolve;
@@ -11,6 +13,7 @@ pub mod scan;
 pub mod snapshot;
 pub mod store;
 pub mod tree;
+pub mod watch;
 
 /// Version of what resolution says; part of a snapshot's digest. Raise it when the same facts give other edges.
 pub(crate) const RESOLUTION_VERSION: u32 = 1;

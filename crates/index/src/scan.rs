@@ -19,6 +19,24 @@ pub(crate) use read::{read, read_bytes};
 pub(crate) use text::DECODE_VERSION;
 pub(crate) use walk::{Candidate, Stamp, Walk, walk};
 
+/// Calls `visit` with the path, language and text of every source file, on the threads of the current pool and in no order.
+pub fn each_source(
+    root: &std::path::Path,
+    config: &Config,
+    visit: &(dyn Fn(&str, &'static syntax::Language, &str) + Sync),
+) -> Result<(), ConfigError> {
+    use rayon::prelude::*;
+    let walk = walk(root, config)?;
+    walk.candidates.par_iter().with_max_len(1).for_each(|candidate| {
+        if let Ok(source) = read(root, candidate, config)
+            && let Some(decoded) = decode(&source.bytes)
+        {
+            visit(&candidate.path, source.language, &decoded.text);
+        }
+    });
+    Ok(())
+}
+
 /// A file that was seen and left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Skipped {

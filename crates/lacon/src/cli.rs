@@ -45,11 +45,15 @@ macro_rules! verbs {
 }
 pub(crate) use verbs;
 
-use commands::{bench, completions, convert, decode, encode, man, tokens};
+use commands::{bench, completions, convert, decode, encode, export, index, man, status, tokens, watch};
 
 verbs! {
     /// The verbs, in the order `--help` lists them.
     Command {
+        Index => index,
+        Watch => watch,
+        Status => status,
+        Export => export,
         Encode => encode,
         Decode => decode,
         Convert => convert,
@@ -62,10 +66,33 @@ verbs! {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory};
+    use expect_test::expect_file;
 
     #[test]
     fn the_command_line_is_well_formed() {
         super::Cli::command().debug_assert();
+    }
+
+    /// Run with `UPDATE_EXPECT=1` after changing the command line.
+    #[test]
+    fn the_reference_page_is_up_to_date() {
+        let mut page = String::from(
+            "# The command line\n\nGenerated from the definitions in `crates/lacon/src/`. Exit codes: 0 success, 1 the world did \
+             not cooperate, 2 the command line does not parse, 3 the input is not what it was said to be.\n",
+        );
+        describe(&mut super::Cli::command().term_width(100), "lacon", &mut page);
+        expect_file!["../../../docs/reference/cli.md"].assert_eq(&page);
+    }
+
+    fn describe(command: &mut Command, name: &str, page: &mut String) {
+        let help = command.clone().bin_name(name).disable_version_flag(true).render_long_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        page.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+        for subcommand in command.get_subcommands_mut().filter(|subcommand| subcommand.get_name() != "help") {
+            let name = format!("{name} {}", subcommand.get_name());
+            let mut subcommand = subcommand.clone().term_width(100);
+            describe(&mut subcommand, &name, page);
+        }
     }
 }

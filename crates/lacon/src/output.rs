@@ -40,6 +40,16 @@ impl Output {
         Ok(())
     }
 
+    /// Lets `write` put an answer of any size straight on stdout, after what was added before. Such an answer is not held
+    /// back, so a verb that fails halfway has written a part of it. A reader that went away is not an error.
+    pub(crate) fn stream(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        self.finish()?;
+        match write(&mut io::stdout().lock()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout")?,
+            _ => Ok(()),
+        }
+    }
+
     /// Writes everything out. A reader that went away (`lacon … | head`) is not an error.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();

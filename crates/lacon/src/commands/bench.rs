@@ -1,5 +1,6 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
+pub(crate) mod index;
 pub(crate) mod wire;
 
 use crate::cli::verbs;
@@ -16,6 +17,7 @@ pub(crate) struct Args {
 verbs! {
     /// The benchmarks.
     Bench {
+        Index => index,
         Wire => wire,
     }
 }

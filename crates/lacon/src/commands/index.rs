@@ -1,0 +1,333 @@
+//! `lacon index`: builds or updates the index of a tree and says what is in it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use index::build::{BuildError, Indexer, Options, Progress, Report};
+use index::snapshot::{EdgeKinds, ORIGINS, Snapshot};
+use index::store::StoreError;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::failure::{Explain, Failure};
+use crate::output::Output;
+
+/// Index a tree, or bring its index up to date
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon index
+  lacon index ~/src/django --json
+  lacon index --index-dir /tmp/index --threads 1
+
+What is left out: what .gitignore, .ignore and lacon.toml say, binaries, minified and oversized files. In lacon.toml:
+  [index]
+  exclude = [\"third_party/\"]     # globs
+  include = [\"src/**\"]           # only these; all where it is not given
+  max_file_size = 2097152        # bytes
+  generated = \"skip\"             # leave out what says that it was generated; \"flag\" keeps it")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// Number of threads instead of the number of cores
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A tree and its index.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Place {
+    /// The root of the tree
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub(crate) root: PathBuf,
+
+    /// Keep the index here instead of in `.lacon` inside the tree
+    #[arg(long, value_name = "DIR", env = "LACON_DIR")]
+    pub(crate) index_dir: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let bar = progress_bar();
+    let mut indexer = open(&args.place, args.threads, bar.clone())?;
+    let report = indexer.build();
+    bar.finish_and_clear();
+    let summary = Summary::new(&report?, &indexer);
+    match args.json {
+        true => output.json(&summary)?,
+        false => output.line(summary.text()),
+    }
+    Ok(())
+}
+
+/// Opens a tree for writing; progress goes to `bar`.
+pub(crate) fn open(place: &Place, threads: Option<usize>, bar: ProgressBar) -> Result<Indexer, Failure> {
+    let options = Options {
+        directory: place.index_dir.clone(),
+        threads,
+        progress: Some(Arc::new(move |progress| show(&bar, progress))),
+        ..Options::default()
+    };
+    let opened = Indexer::open(&place.root, options);
+    let locked = matches!(opened, Err(BuildError::Store(StoreError::Locked { .. })));
+    match locked {
+        true => opened.hint("a `lacon watch` or `lacon index` is running there; its snapshots can be read meanwhile"),
+        false => Ok(opened?),
+    }
+}
+
+/// A bar on stderr, drawn only on a terminal.
+pub(crate) fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    let style = ProgressStyle::with_template("{msg:>10} [{bar:32}] {pos}/{len} {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    let (message, done, total) = match progress {
+        Progress::Found { files } => ("reading", 0, files),
+        Progress::Extracted { done, total } => ("reading", done, total),
+        Progress::Resolved { done, total } => ("resolving", done, total),
+        Progress::Writing => {
+            bar.set_message("writing");
+            return;
+        }
+    };
+    bar.set_message(message);
+    bar.set_length(total as u64);
+    bar.set_position(done as u64);
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+pub(crate) struct Summary {
+    pub(crate) root: String,
+    pub(crate) changed: bool,
+    pub(crate) contents: Contents,
+    /// Files that were read, parsed and resolved by this run.
+    pub(crate) files_read: usize,
+    pub(crate) files_parsed: usize,
+    pub(crate) files_resolved: usize,
+    pub(crate) notices: Vec<&'static str>,
+    pub(crate) seconds: Seconds,
+    pub(crate) cpu_seconds: f64,
+    pub(crate) peak_memory_bytes: u64,
+    pub(crate) disk_bytes: Disk,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Seconds {
+    pub(crate) scan: f64,
+    pub(crate) extract: f64,
+    pub(crate) resolve: f64,
+    pub(crate) write: f64,
+    pub(crate) total: f64,
+}
+
+#[derive(Serialize, Clone, Copy)]
+pub(crate) struct Disk {
+    pub(crate) snapshot: u64,
+    pub(crate) facts: u64,
+}
+
+/// What a snapshot holds, in numbers.
+#[derive(Serialize)]
+pub(crate) struct Contents {
+    pub(crate) files: usize,
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+    pub(crate) symbols: usize,
+    pub(crate) external_symbols: usize,
+    pub(crate) edges: usize,
+    pub(crate) edges_by_origin: serde_json::Map<String, serde_json::Value>,
+    pub(crate) edges_by_kind: serde_json::Map<String, serde_json::Value>,
+    pub(crate) symbols_by_kind: serde_json::Map<String, serde_json::Value>,
+    pub(crate) unresolved_calls: u64,
+    pub(crate) languages: Vec<Language>,
+    pub(crate) skipped: serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Language {
+    pub(crate) name: String,
+    pub(crate) files: u32,
+    pub(crate) lines: u64,
+    pub(crate) symbols: u64,
+}
+
+impl Summary {
+    pub(crate) fn new(report: &Report, indexer: &Indexer) -> Summary {
+        let time = report.time;
+        let (snapshot, facts) = indexer.directory().disk_usage();
+        let seconds = |time: Duration| time.as_secs_f64();
+        Summary {
+            root: indexer.root().display().to_string(),
+            changed: report.changed,
+            contents: Contents::new(&report.snapshot),
+            files_read: report.read,
+            files_parsed: report.extracted,
+            files_resolved: report.resolved,
+            notices: report.notices.iter().map(|notice| notice.message()).collect(),
+            seconds: Seconds {
+                scan: seconds(time.scan),
+                extract: seconds(time.extract),
+                resolve: seconds(time.resolve),
+                write: seconds(time.write),
+                total: seconds(time.total),
+            },
+            cpu_seconds: usage::cpu_seconds(),
+            peak_memory_bytes: usage::peak_memory(),
+            disk_bytes: Disk { snapshot, facts },
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for notice in &self.notices {
+            text.push_str(&format!("note: {notice}\n"));
+        }
+        text.push_str(&self.contents.text());
+        let state = match self.changed {
+            true => format!(
+                "read {}, parsed {}, resolved {} files",
+                self.files_read, self.files_parsed, self.files_resolved
+            ),
+            false => "nothing changed".to_string(),
+        };
+        text.push_str(&format!(
+            "\n{state} in {:.2} s (scan {:.2}, extract {:.2}, resolve {:.2}, write {:.2})\n",
+            self.seconds.total, self.seconds.scan, self.seconds.extract, self.seconds.resolve, self.seconds.write
+        ));
+        text.push_str(&format!(
+            "cpu {:.2} s, peak memory {}, on disk {} ({} snapshot, {} facts)",
+            self.cpu_seconds,
+            size(self.peak_memory_bytes),
+            size(self.disk_bytes.snapshot + self.disk_bytes.facts),
+            size(self.disk_bytes.snapshot),
+            size(self.disk_bytes.facts)
+        ));
+        text
+    }
+}
+
+impl Contents {
+    pub(crate) fn new(snapshot: &Snapshot) -> Contents {
+        let totals = snapshot.totals();
+        let mut skipped = serde_json::Map::new();
+        for file in snapshot.skipped() {
+            let count = skipped.entry(file.reason.as_str()).or_insert(0.into());
+            *count = (count.as_u64().unwrap_or(0) + 1).into();
+        }
+        let edges_by_origin = ORIGINS
+            .iter()
+            .map(|origin| (*origin, totals.edges.iter().filter(|edge| edge.1 == *origin).map(|edge| edge.2).sum()))
+            .filter(|(_, count): &(_, u64)| *count > 0)
+            .map(|(origin, count)| (name_of(&origin), count.into()))
+            .collect();
+        let edges_by_kind = EdgeKinds::ALL
+            .iter()
+            .map(|kind| (kind, totals.edges.iter().filter(|edge| edge.0 == kind).map(|edge| edge.2).sum()))
+            .filter(|(_, count): &(_, u64)| *count > 0)
+            .map(|(kind, count)| (name_of(&kind), count.into()))
+            .collect();
+        Contents {
+            files: snapshot.file_count(),
+            lines: totals.lines,
+            bytes: totals.bytes,
+            symbols: snapshot.symbol_count() - snapshot.file_count(),
+            external_symbols: snapshot.external_count(),
+            edges: snapshot.edge_count(),
+            edges_by_origin,
+            edges_by_kind,
+            symbols_by_kind: totals.symbols.iter().map(|(kind, count)| (name_of(kind), (*count).into())).collect(),
+            unresolved_calls: totals.unresolved_calls,
+            languages: snapshot
+                .languages()
+                .map(|language| Language {
+                    name: language.name().to_string(),
+                    files: language.files(),
+                    lines: language.lines(),
+                    symbols: language.symbols(),
+                })
+                .collect(),
+            skipped,
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut languages: Vec<&Language> = self.languages.iter().collect();
+        languages.sort_by_key(|language| std::cmp::Reverse(language.lines));
+        let mut shown: Vec<String> = languages.iter().take(6).map(|language| format!("{} {}", language.name, language.files)).collect();
+        if languages.len() > 6 {
+            shown.push(format!("{} more", languages.len() - 6));
+        }
+        let mut text = format!(
+            "files     {} ({}), {} lines, {}\nsymbols   {}, and {} external\nedges     {} ({})",
+            self.files,
+            shown.join(", "),
+            self.lines,
+            size(self.bytes),
+            self.symbols,
+            self.external_symbols,
+            self.edges,
+            listed(&self.edges_by_origin)
+        );
+        text.push_str(&format!("\nunresolved calls  {}", self.unresolved_calls));
+        if !self.skipped.is_empty() {
+            text.push_str(&format!("\nskipped   {}", listed(&self.skipped)));
+        }
+        text
+    }
+}
+
+fn listed(counts: &serde_json::Map<String, serde_json::Value>) -> String {
+    let parts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    parts.join(", ")
+}
+
+/// The name that JSON gives a value.
+pub(crate) fn name_of(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// Bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// What this process has used so far. Zero where the system does not tell.
+pub(crate) mod usage {
+    /// User and system time.
+    pub(crate) fn cpu_seconds() -> f64 {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        // The command's name is in parentheses and may hold anything; the numbers come after it.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+        (ticks(11) + ticks(12)) / 100.0
+    }
+
+    /// Most memory that was resident at once, in bytes.
+    pub(crate) fn peak_memory() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .and_then(|value| value.trim().trim_end_matches(" kB").parse::<u64>().ok())
+            .map_or(0, |kilobytes| kilobytes * 1024)
+    }
+}

@@ -1,0 +1,116 @@
+//! `lacon status`: what the index of a tree holds, and whether it is whole.
+
+use anyhow::Context;
+use index::snapshot::{Snapshot, SnapshotError};
+use index::store::{Directory, Location};
+use serde::Serialize;
+
+use super::index::{Contents, Disk, Place, size};
+use crate::failure::{Explain, Failure};
+use crate::output::Output;
+
+/// Show what the index of a tree holds
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon status
+  lacon status --skipped
+  lacon status --verify --json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+
+    /// List every file that was left out, with the reason
+    #[arg(long)]
+    skipped: bool,
+
+    /// Compare every byte with its checksum
+    #[arg(long)]
+    verify: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Status {
+    root: String,
+    index: String,
+    /// Seconds since the snapshot was written.
+    age_seconds: u64,
+    open_milliseconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<bool>,
+    contents: Contents,
+    disk_bytes: Disk,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skipped_files: Vec<Skipped>,
+}
+
+#[derive(Serialize)]
+struct Skipped {
+    path: String,
+    reason: &'static str,
+    bytes: u64,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let location = Location::of(&args.place.root, args.place.index_dir.as_deref())?;
+    let began = std::time::Instant::now();
+    let snapshot = match Snapshot::open(&location.snapshot()) {
+        Err(error @ SnapshotError::Missing { .. }) => return Err(error).hint("run `lacon index` first"),
+        Err(error) => return Err(error).hint("run `lacon index`: it rebuilds what is damaged or old"),
+        Ok(snapshot) => snapshot,
+    };
+    let open_milliseconds = began.elapsed().as_secs_f64() * 1e3;
+    if args.verify {
+        snapshot.verify().hint("run `lacon index`: it rebuilds what is damaged")?;
+    }
+    let written = std::fs::metadata(location.snapshot())
+        .and_then(|metadata| metadata.modified())
+        .context("cannot tell when the snapshot was written")?;
+    let disk = Directory::create(location.clone())?.disk_usage();
+    let skipped_files = match args.skipped {
+        false => Vec::new(),
+        true => snapshot
+            .skipped()
+            .map(|file| Skipped {
+                path: file.path.into_owned(),
+                reason: file.reason.as_str(),
+                bytes: file.size,
+            })
+            .collect(),
+    };
+    let status = Status {
+        root: location.root.display().to_string(),
+        index: location.directory.display().to_string(),
+        age_seconds: written.elapsed().map_or(0, |age| age.as_secs()),
+        open_milliseconds,
+        verified: args.verify.then_some(true),
+        contents: Contents::new(&snapshot),
+        disk_bytes: Disk {
+            snapshot: disk.0,
+            facts: disk.1,
+        },
+        skipped_files,
+    };
+    if args.json {
+        return output.json(&status);
+    }
+    output.line(format!(
+        "root      {}\nindex     {} ({} snapshot, {} facts), written {} s ago, opened in {:.1} ms{}",
+        status.root,
+        status.index,
+        size(status.disk_bytes.snapshot),
+        size(status.disk_bytes.facts),
+        status.age_seconds,
+        status.open_milliseconds,
+        if args.verify { ", every checksum right" } else { "" }
+    ));
+    output.line(status.contents.text());
+    for file in &status.skipped_files {
+        output.line(format!("  {:<12} {:>10}  {}", file.reason, size(file.bytes), file.path));
+    }
+    Ok(())
+}
