@@ -7,6 +7,7 @@
 mod go;
 mod java;
 mod javascript;
+mod php;
 mod python;
 
 use crate::engine::{Hooks, NoHooks, Rules};
@@ -206,6 +207,10 @@ languages! {
     "javascript" {
         depth: Deep, extensions: ["js", "mjs", "cjs", "jsx"], shebangs: ["node", "nodejs", "bun"], line: "//", block: C_BLOCK,
         grammar: tree_sitter_javascript::LANGUAGE, rules: "javascript", hooks: javascript::JavaScript,
+    }
+    "php" {
+        depth: Deep, extensions: ["php", "phtml", "inc"], shebangs: ["php"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_php::LANGUAGE_PHP, rules: "php", hooks: php::Php,
     }
     "python" {
         depth: Deep, extensions: ["py", "pyi", "pyw"], shebangs: ["python", "pypy"], line: "#",

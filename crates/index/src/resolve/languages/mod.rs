@@ -3,6 +3,7 @@
 mod ecmascript;
 mod go;
 mod java;
+mod php;
 mod python;
 
 use super::links::ModuleTarget;
@@ -10,7 +11,7 @@ use super::modules::{ImportSite, Modules, Registry, Site};
 use super::words::{Externals, Word, WordMap};
 
 /// All policies. A language without one resolves inside its files and by explicit imports only.
-pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT, go::GO, java::JAVA];
+pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT, go::GO, java::JAVA, php::PHP];
 
 /// How one language (or several that import each other) resolves names and members.
 #[derive(Clone, Copy)]
