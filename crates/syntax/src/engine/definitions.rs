@@ -106,6 +106,11 @@ impl<'t> Lowering<'t> {
         whole: Node<'t>,
     ) -> DefinitionId {
         let name = match name_node {
+            // Names that are strings: keys of data, titles of tests.
+            Some(name) if self.text(name).starts_with(['"', '\'']) => {
+                let bare = self.text(name).trim_matches(['"', '\'']);
+                self.names.intern(bare)
+            }
             Some(name) => self.name_of(name),
             None => self.names.intern(""),
         };
@@ -195,6 +200,17 @@ impl<'t> Lowering<'t> {
         }
         self.leave(saved);
         id
+    }
+
+    /// How many definitions are around the current place.
+    pub(crate) fn definition_depth(&self) -> u32 {
+        let mut depth = 0;
+        let mut current = self.definition;
+        while let Some(id) = current {
+            depth += 1;
+            current = self.definitions[id.index()].parent;
+        }
+        depth
     }
 
     /// Makes `id` and `scope` current; [`Lowering::leave`] undoes it.

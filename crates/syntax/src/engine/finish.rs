@@ -6,13 +6,14 @@
 
 use super::lowering::{Lowering, is_type};
 use super::rules::Members;
+use crate::languages::Depth;
 use crate::facts::{
     BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, List, Name, Reference, Role, ScopeId, ScopeKind, Strings,
 };
 
 const GONE: u32 = u32::MAX;
 
-pub(crate) fn finish(mut lowering: Lowering<'_>, mut facts: FileFacts) -> FileFacts {
+pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFacts) -> FileFacts {
     let mut names_bound = vec![false; lowering.names.len()];
     for binding in &lowering.bindings {
         names_bound[binding.name.index()] = true;
@@ -27,7 +28,7 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, mut facts: FileFacts) -> FileFa
         }
     }
     let mut references = std::mem::take(&mut lowering.references);
-    references.retain(|reference| matters(&lowering, reference));
+    references.retain(|reference| matters(&lowering, reference, depth));
     references.sort_by_key(|reference| reference.at);
     lowering.references = references;
 
@@ -99,9 +100,11 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
 }
 
 /// Whether a mention can become an edge: reads of locals and parameters cannot.
-fn matters(lowering: &Lowering<'_>, reference: &Reference) -> bool {
+fn matters(lowering: &Lowering<'_>, reference: &Reference, depth: Depth) -> bool {
     match lowering.expressions[reference.expression.index()] {
         Expression::Unknown | Expression::Literal(_) | Expression::Text(_) => false,
+        // A table alone does not know all locals, so a bare name that is merely read says nothing.
+        Expression::Free { .. } if depth == Depth::Broad => reference.role != Role::Read && reference.role != Role::Write,
         Expression::Bound { binding, .. } => match lowering.bindings[binding.index()].to {
             Bound::Definition(_) | Bound::Import(_) => true,
             Bound::Local | Bound::Parameter(_) | Bound::Receiver(_) => {

@@ -56,7 +56,22 @@ impl<'t> Children<'t> {
             Selector::Nth(nth) if *nth >= 0 => self.named().nth(*nth as usize).map(|child| child.node),
             Selector::Nth(nth) => self.named().rev().nth((-1 - nth) as usize).map(|child| child.node),
             Selector::First(alternatives) => alternatives.iter().find_map(|one| self.get(one)),
+            Selector::Path(steps) => {
+                let (first, rest) = steps.split_first()?;
+                rest.iter().try_fold(self.get(first)?, |node, step| step_into(node, step))
+            }
         }
+    }
+}
+
+/// One step of a path. Only the first children count: paths lead to names, which stand at the front.
+fn step_into<'t>(node: Node<'t>, step: &Selector) -> Option<Node<'t>> {
+    match step {
+        Selector::Field(field) => node.child_by_field_id(*field),
+        Selector::Kind(kind) => (0..16).map_while(|at| node.named_child(at)).find(|child| child.kind_id() == *kind),
+        Selector::Nth(nth) if *nth >= 0 => node.named_child(*nth as u32),
+        Selector::First(alternatives) => alternatives.iter().find_map(|one| step_into(node, one)),
+        Selector::None | Selector::Nth(_) | Selector::Path(_) => None,
     }
 }
 

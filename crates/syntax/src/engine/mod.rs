@@ -14,8 +14,8 @@
 //!
 //!    A node kind without a line is walked: its named children are lowered, its own value is unknown. So a table can
 //!    start with definitions and calls and grow. [`rules`] documents every action and key; a *selector* names a child by
-//!    field (`"name"`), by kind (`"<identifier>"`), by position among the named children (`"#0"`, `"#-1"` is the last), and
-//!    `"name | <identifier>"` takes the first that is there.
+//!    field (`"name"`), by kind (`"<identifier>"`), by position among the named children (`"#0"`, `"#-1"` is the last),
+//!    `"a > b"` goes further down, and `"name | <identifier>"` takes the first that is there.
 //! 3. Where the table cannot say it, set `hook = true` on the node and implement [`Hooks`] in `languages/<name>/mod.rs`. A
 //!    hook gets the [`Lowering`] and the node and uses the same verbs as the engine: `lower`, `define`, `assign`,
 //!    `declare`, `reference`, `push_*`. Returning `None` lets the rule's own action run.
@@ -96,7 +96,7 @@ impl Hooks for NoHooks {}
 pub(crate) fn lower_file(language: &'static Language, text: &str, tree: &Tree, facts: FileFacts) -> FileFacts {
     let mut lowering = Lowering::new(text, language, tree);
     lowering.lower_root(tree.root_node());
-    finish::finish(lowering, facts)
+    finish::finish(lowering, language.depth(), facts)
 }
 
 /// Facts of a file that was not parsed: still with its scope 0.

@@ -45,7 +45,7 @@
 //! | `wrapped` | `type` | pointer, reference, optional, array of |
 //! | `function_type` | `parameters`, `result` | |
 //! | `this`, `super` | | |
-//! | `define` | `kind`, `name`, `owner`, `parameters`, `result`, `body`, `bases`, `value`, `hoist` | a definition; one with an `owner` is a member written outside of its type; children whose rule is `decorator`, `modifiers`, `base` or `type_parameters` are found by themselves |
+//! | `define` | `kind`, `name`, `owner`, `parameters`, `result`, `body`, `bases`, `value`, `hoist`, `levels` | a definition (below `levels` others, nothing); one with an `owner` is a member written outside of its type; children whose rule is `decorator`, `modifiers`, `base` or `type_parameters` are found by themselves |
 //! | `lambda` | as `define` | an anonymous function |
 //! | `assign` | `target`, `value`, `type`, `declare` = none, function, block | |
 //! | `update` | `target`, `value` | `target += value` |
@@ -137,6 +137,8 @@ pub(crate) struct Rule {
     pub(crate) form: Option<ImportForm>,
     pub(crate) declare: Declared,
     pub(crate) hoist: bool,
+    /// Deepest level of definitions at which this one counts; 0 is any.
+    pub(crate) levels: u8,
     pub(crate) name: Selector,
     pub(crate) value: Selector,
     pub(crate) target: Selector,
@@ -195,13 +197,15 @@ pub(crate) enum Selector {
     /// Among the named children; negative counts from the end.
     Nth(i8),
     First(Box<[Selector]>),
+    /// Each inside the one before.
+    Path(Box<[Selector]>),
 }
 
 impl Selector {
     fn is_by_field(&self) -> bool {
         match self {
             Selector::Field(_) => true,
-            Selector::First(alternatives) => alternatives.iter().any(Selector::is_by_field),
+            Selector::First(parts) | Selector::Path(parts) => parts.iter().any(Selector::is_by_field),
             Selector::None | Selector::Kind(_) | Selector::Nth(_) => false,
         }
     }
@@ -271,6 +275,8 @@ struct Entry {
     #[serde(default)]
     hoist: bool,
     #[serde(default)]
+    levels: u8,
+    #[serde(default)]
     declare: Declared,
     #[serde(default)]
     passing: Passing,
@@ -317,6 +323,7 @@ const WALK: &Rule = &Rule {
     form: None,
     declare: Declared::None,
     hoist: false,
+    levels: 0,
     name: Selector::None,
     value: Selector::None,
     target: Selector::None,
@@ -458,6 +465,7 @@ fn compile_entry(entry: &Entry, grammar: &tree_sitter::Language) -> Result<Rule,
         form: entry.form,
         declare: entry.declare,
         hoist: entry.hoist,
+        levels: entry.levels,
         name: select(&entry.name)?,
         value: either(&entry.value, &entry.content)?,
         target: either(&entry.target, &entry.alias)?,
@@ -484,7 +492,10 @@ fn compile_entry(entry: &Entry, grammar: &tree_sitter::Language) -> Result<Rule,
 fn selector(text: &str, grammar: &tree_sitter::Language) -> Result<Selector, String> {
     let mut alternatives = Vec::new();
     for one in text.split('|').map(str::trim) {
-        if let Some(kind) = one.strip_prefix('<').and_then(|one| one.strip_suffix('>')) {
+        if one.contains(" > ") {
+            let steps = one.split(" > ").map(|step| selector(step.trim(), grammar)).collect::<Result<Vec<_>, _>>()?;
+            alternatives.push(Selector::Path(steps.into()));
+        } else if let Some(kind) = one.strip_prefix('<').and_then(|one| one.strip_suffix('>')) {
             alternatives.extend(kinds_named(grammar, kind).into_iter().map(Selector::Kind));
         } else if let Some(position) = one.strip_prefix('#') {
             alternatives.push(Selector::Nth(position.parse().map_err(|_| format!("bad position `{one}`"))?));

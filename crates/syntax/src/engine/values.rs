@@ -94,6 +94,7 @@ impl<'t> Lowering<'t> {
                 }
                 value
             }
+            Action::Define if rule.levels > 0 && self.definition_depth() >= u32::from(rule.levels) => UNKNOWN,
             Action::Define | Action::Lambda => {
                 let id = self.define(node, rule);
                 self.push_expression(Expression::Definition(id), node.start_byte())
@@ -571,6 +572,6 @@ fn matches(selector: &Selector, child: &Child<'_>) -> bool {
         Selector::Field(field) => child.field == *field,
         Selector::Kind(kind) => child.kind == *kind,
         Selector::First(alternatives) => alternatives.iter().any(|one| matches(one, child)),
-        Selector::None | Selector::Nth(_) => false,
+        Selector::None | Selector::Nth(_) | Selector::Path(_) => false,
     }
 }
