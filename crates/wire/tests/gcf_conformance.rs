@@ -1,5 +1,7 @@
 //! The format's own fixtures: every file, no skips, exact error categories, and every encoding decoded back.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

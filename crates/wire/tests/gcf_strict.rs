@@ -1,5 +1,7 @@
 //! What a reader must refuse, beyond the conformance fixtures: each of these is accepted or crashes in other implementations.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
 use serde_json::Value;
 use wire::gcf::{self, Category, ConstantColumns, DecodeOptions};
 

@@ -207,7 +207,7 @@ impl<'d, 'de> Cursor<'d, 'de> {
             Node::Text { .. } | Node::Owned { .. } => {
                 Unexpected::Str(self.document.string(self.node).unwrap_or_default())
             }
-            Node::Array { .. } => Unexpected::Seq,
+            Node::Array { .. } | Node::Grid { .. } => Unexpected::Seq,
             Node::Map { .. } | Node::Row { .. } | Node::LooseRow { .. } => Unexpected::Map,
         }
     }
@@ -227,19 +227,22 @@ impl<'d, 'de> de::Deserializer<'de> for Cursor<'d, 'de> {
                 visitor.visit_borrowed_str(&text[start as usize..start as usize + len as usize])
             }
             Node::Owned { .. } => visitor.visit_str(self.document.string(self.node).unwrap_or_default()),
-            Node::Array { first, len } => {
+            Node::Array { .. } | Node::Grid { .. } => {
+                let len = self.document.count(self.node);
                 let mut items = Items {
                     document: self.document,
-                    items: self.document.children(first, len as usize).iter(),
+                    array: self.node,
+                    next: 0,
+                    len,
                 };
                 let value = visitor.visit_seq(&mut items)?;
-                match items.items.len() {
-                    0 => Ok(value),
-                    left => Err(de::Error::invalid_length(
-                        len as usize,
-                        &format!("{} elements", len as usize - left).as_str(),
-                    )),
+                if items.next < len {
+                    return Err(de::Error::invalid_length(
+                        len,
+                        &format!("{} elements", items.next).as_str(),
+                    ));
                 }
+                Ok(value)
             }
             Node::Map { .. } | Node::Row { .. } | Node::LooseRow { .. } => match self.members() {
                 Some(mut members) => visit_members(&mut members, visitor),
@@ -353,21 +356,24 @@ impl<'de> de::Deserializer<'de> for Member<'_, 'de> {
 
 struct Items<'d, 'de> {
     document: &'d Document<'de>,
-    items: std::slice::Iter<'d, Node>,
+    array: Node,
+    next: usize,
+    len: usize,
 }
 
 impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
     type Error = Error;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
-        self.items
-            .next()
-            .map(|item| seed.deserialize(self.document.at(*item)))
-            .transpose()
+        let Some(item) = self.document.item(self.array, self.next) else {
+            return Ok(None);
+        };
+        self.next += 1;
+        seed.deserialize(self.document.at(item)).map(Some)
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
+        Some(self.len - self.next)
     }
 }
 
@@ -518,10 +524,11 @@ impl Serialize for Cursor<'_, '_> {
             Node::Text { .. } | Node::Owned { .. } => {
                 serializer.serialize_str(self.document.string(self.node).unwrap_or_default())
             }
-            Node::Array { first, len } => {
-                let mut sequence = serializer.serialize_seq(Some(len as usize))?;
-                for item in self.document.children(first, len as usize) {
-                    sequence.serialize_element(&self.document.at(*item))?;
+            Node::Array { .. } | Node::Grid { .. } => {
+                let len = self.document.count(self.node);
+                let mut sequence = serializer.serialize_seq(Some(len))?;
+                for item in (0..len).filter_map(|index| self.document.item(self.node, index)) {
+                    sequence.serialize_element(&self.document.at(item))?;
                 }
                 sequence.end()
             }

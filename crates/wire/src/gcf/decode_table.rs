@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::decode::{Bracket, Parser, Place, TableKind};
+use super::decode::{Parser, TableKind};
+use super::decode_scalar::{Bracket, Place};
 use super::document::{Node, Table, TableBuilder};
 use super::error::{Category, Result, shown};
 use super::lines::Line;
@@ -121,13 +122,38 @@ impl Parser<'_, '_> {
         self.check_depth(shape.height, header.start)?;
         let mut schemas = Schemas::default();
         let mut index = 0;
+        // Rows without attachments lie side by side, so they need no node each until one has some.
+        let start = self.document.nodes.len();
+        let mut is_grid = !bracket.keyed;
         while bracket.count.is_none_or(|count| index < count) {
             let Some(line) = self.next_row(body)? else { break };
-            self.row(line, table, &shape, index, bracket.keyed, &mut schemas)?;
+            let node = self.row(line, table, &shape, index, bracket.keyed, &mut schemas)?;
+            let place = start + index as usize * shape.width;
+            if is_grid
+                && node
+                    != (Node::Row {
+                        first: place as u32,
+                        table,
+                    })
+            {
+                is_grid = false;
+                let earlier = (0..index as usize).map(|row| (start + row * shape.width) as u32);
+                self.stack.extend(earlier.map(|first| Node::Row { first, table }));
+            }
+            if !is_grid {
+                self.stack.push(node);
+            }
             index += 1;
         }
         self.leave();
         self.check_count(bracket, index, header)?;
+        if is_grid && index > 0 {
+            self.document.grids.push((table, index as u32));
+            return Ok(Node::Grid {
+                first: start as u32,
+                grid: self.document.grids.len() as u32 - 1,
+            });
+        }
         if bracket.keyed {
             self.document
                 .check_unique(&self.stack[base..], "member key", header.start)?;
@@ -161,7 +187,7 @@ impl Parser<'_, '_> {
         Ok(Some(line))
     }
 
-    /// Reads one row and its attachments; pushes the row, after its key if the table is keyed.
+    /// Reads one row and its attachments; in keyed tables its key is pushed.
     pub(crate) fn row(
         &mut self,
         line: Line,
@@ -170,7 +196,7 @@ impl Parser<'_, '_> {
         index: u64,
         keyed: bool,
         schemas: &mut Schemas,
-    ) -> Result<()> {
+    ) -> Result<Node> {
         self.lines.advance();
         let mut position = line.start;
         let numbered = self.text.as_bytes()[position] == b'@';
@@ -235,12 +261,11 @@ impl Parser<'_, '_> {
             loose = self.attachments(line, shape, cells, pending, numbered, schemas)?;
         }
         let first = self.settle(cells);
-        self.stack.push(if loose > 0 {
+        Ok(if loose > 0 {
             Node::LooseRow { first, table }
         } else {
             Node::Row { first, table }
-        });
-        Ok(())
+        })
     }
 
     fn width_mismatch(&self, line: Line, width: usize, keyed: bool, actual: &str) -> super::error::Error {
@@ -426,7 +451,9 @@ impl Parser<'_, '_> {
             self.enter(line.start)?;
             let (node, table) = self.array(start, header, body, shared)?;
             self.leave();
-            if let (Some(column), Some(table), None, Node::Array { .. }) = (column, table, shared, node) {
+            if let (Some(column), Some(table), None, Node::Array { .. } | Node::Grid { .. }) =
+                (column, table, shared, node)
+            {
                 set(&mut schemas.shared, column, table);
             }
             return Ok(node);
@@ -440,17 +467,17 @@ impl Parser<'_, '_> {
     /// A positional body: one value per field of the schema.
     fn positional(&mut self, line: Line, schema: u32) -> Result<Node> {
         let width = self.document.tables[schema as usize].width;
-        let base = self.stack.len();
+        let base = self.document.nodes.len();
         let mut more = Some(line.start);
         while let Some(start) = more {
             let (node, next) = self.element(start, line.end, b'|', Place::Value)?;
-            self.stack.push(node);
+            self.document.nodes.push(node);
             more = next;
-            if self.stack.len() - base > width {
+            if self.document.nodes.len() - base > width {
                 break;
             }
         }
-        if self.stack.len() - base != width {
+        if self.document.nodes.len() - base != width {
             let found = shown(self.lines.content(line));
             return Err(self.error(
                 line.start,
@@ -459,7 +486,9 @@ impl Parser<'_, '_> {
                 &format!("{width} values"),
             ));
         }
-        let first = self.settle(base);
-        Ok(Node::Row { first, table: schema })
+        Ok(Node::Row {
+            first: base as u32,
+            table: schema,
+        })
     }
 }

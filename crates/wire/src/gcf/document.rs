@@ -34,6 +34,11 @@ pub(crate) enum Node {
         first: u32,
         len: u32,
     },
+    /// Rows side by side, none of them with attachments: an index into [`Document::grids`].
+    Grid {
+        first: u32,
+        grid: u32,
+    },
     /// `len` pairs of key and value.
     Map {
         first: u32,
@@ -79,14 +84,30 @@ pub(crate) struct Table {
     pub(crate) height: usize,
     /// Values one row stands for.
     pub(crate) cost: usize,
-    /// Plain columns by name.
-    columns: HashMap<Box<str>, u32, foldhash::fast::RandomState>,
+    /// Fields of level 0 in the order of their names, for tables wide enough to need it.
+    sorted: Box<[u32]>,
 }
+
+/// Tables up to this wide are searched through, wider ones by bisection.
+const NARROW: usize = 8;
 
 impl Table {
     /// The cell of a plain column.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
-        self.columns.get(name).map(|cell| *cell as usize)
+        let top = &self.groups[0];
+        let field = if self.sorted.is_empty() {
+            top.iter().find(|field| *field.name == *name)
+        } else {
+            let place = self
+                .sorted
+                .binary_search_by(|field| (*top[*field as usize].name).cmp(name))
+                .ok()?;
+            Some(&top[self.sorted[place] as usize])
+        };
+        match field?.content {
+            FieldContent::Cell(cell) => Some(cell as usize),
+            _ => None,
+        }
     }
 }
 
@@ -106,7 +127,7 @@ impl TableBuilder {
             groups: vec![Vec::new()],
             height: 0,
             cost: 1,
-            columns: HashMap::default(),
+            sorted: Box::default(),
         };
         Self {
             table,
@@ -148,8 +169,6 @@ impl TableBuilder {
                     Some(group) => level = *group,
                 }
             }
-        } else if let FieldContent::Cell(cell) = content {
-            self.table.columns.insert(name.into(), cell);
         }
         if self.names.insert((level, leaf.into()), None).is_some() {
             return false;
@@ -162,7 +181,17 @@ impl TableBuilder {
         true
     }
 
-    pub(crate) fn finish(self) -> Arc<Table> {
+    pub(crate) fn finish(mut self) -> Arc<Table> {
+        let top = &self.table.groups[0];
+        if top.len() > NARROW {
+            let mut sorted: Vec<u32> = (0..top.len() as u32).collect();
+            sorted.sort_unstable_by_key(|field| &top[*field as usize].name);
+            self.table.sorted = sorted.into();
+        }
+        for group in &mut self.table.groups {
+            group.shrink_to_fit();
+        }
+        self.table.groups.shrink_to_fit();
         Arc::new(self.table)
     }
 }
@@ -173,6 +202,8 @@ pub struct Document<'a> {
     pub(crate) nodes: Vec<Node>,
     pub(crate) unescaped: String,
     pub(crate) tables: Vec<Arc<Table>>,
+    /// Table and number of rows of every [`Node::Grid`].
+    pub(crate) grids: Vec<(u32, u32)>,
     pub(crate) root: Node,
     pub(crate) missing_trailer: bool,
 }
@@ -192,6 +223,7 @@ impl<'a> Document<'a> {
             nodes: WARM.take(),
             unescaped: String::new(),
             tables: Vec::new(),
+            grids: Vec::new(),
             root: Node::Null,
             missing_trailer: false,
         }
@@ -212,6 +244,31 @@ impl<'a> Document<'a> {
 
     pub(crate) fn children(&self, first: u32, len: usize) -> &[Node] {
         &self.nodes[first as usize..first as usize + len]
+    }
+
+    /// How many items an array has, whichever form.
+    pub(crate) fn count(&self, node: Node) -> usize {
+        match node {
+            Node::Array { len, .. } | Node::Map { len, .. } => len as usize,
+            Node::Grid { grid, .. } => self.grids[grid as usize].1 as usize,
+            _ => 0,
+        }
+    }
+
+    /// An array's item.
+    pub(crate) fn item(&self, array: Node, index: usize) -> Option<Node> {
+        match array {
+            Node::Array { first, len } if index < len as usize => Some(self.nodes[first as usize + index]),
+            Node::Grid { first, grid } => {
+                let (table, rows) = self.grids[grid as usize];
+                let width = self.tables[table as usize].width;
+                (index < rows as usize).then(|| Node::Row {
+                    first: first + (index * width) as u32,
+                    table,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// The string a node holds, if it holds one.

@@ -2,6 +2,8 @@
 //!
 //! A set, not a list: order is neither sent nor compared. Cells are scalars, because the hash is defined for nothing else.
 
+mod session;
+
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
@@ -14,6 +16,8 @@ use super::graph::Reply;
 use super::header::{Header, Profile};
 use super::options::DecodeOptions;
 use super::scalar::{write_float, write_integer, write_key, write_quoted, write_text};
+
+pub use session::{DeltaSession, Reanchor};
 
 /// One row: a scalar for every field, in the order of the fields.
 pub type Row = Vec<Value>;
@@ -314,8 +318,11 @@ fn open<'a>(text: &'a str, options: &DecodeOptions) -> Result<Header<'a>> {
     Ok(header)
 }
 
+/// A table's name, fields and rows.
+type Section = (String, Vec<String>, Vec<Row>);
+
 /// One `## name [N]{@id,…}` table: its name, fields and rows.
-fn read_table(parser: &mut Parser<'_, '_>) -> Result<Option<(String, Vec<String>, Vec<Row>)>> {
+fn read_table(parser: &mut Parser<'_, '_>) -> Result<Option<Section>> {
     let Some(line) = parser.lines.peek()? else {
         return Ok(None);
     };
@@ -339,9 +346,7 @@ fn read_table(parser: &mut Parser<'_, '_>) -> Result<Option<(String, Vec<String>
         return Err(parser.unexpected(line, "`## name [N]{@key,…}`"));
     }
     let table = parser.table_header(bracket.end, line.end, TableKind::Array)?;
-    let Node::Array { first, len } = parser.rows(table, &bracket, 0, line)? else {
-        return Ok(None);
-    };
+    let array = parser.rows(table, &bracket, 0, line)?;
     let document = &parser.document;
     let table = &document.tables[table as usize];
     let invalid = |what: &str| {
@@ -361,8 +366,8 @@ fn read_table(parser: &mut Parser<'_, '_>) -> Result<Option<(String, Vec<String>
         }
     }
     let mut rows = Vec::new();
-    for row in document.children(first, len as usize) {
-        let Node::Row { first, .. } = *row else {
+    for row in (0..document.count(array)).filter_map(|index| document.item(array, index)) {
+        let Node::Row { first, .. } = row else {
             return Err(invalid("an attachment"));
         };
         let mut cells = Row::with_capacity(table.width);
@@ -580,75 +585,4 @@ pub fn reply(
         return Ok(Reply::Full(full));
     }
     Ok(Reply::Delta(encode_delta(&delta)?))
-}
-
-/// When a sender repeats everything, so that a model need not follow a long chain of deltas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reanchor {
-    /// Every so many turns.
-    Every(u32),
-    /// Once the deltas since the last full payload are as long as a full one.
-    BySize,
-}
-
-impl Default for Reanchor {
-    fn default() -> Self {
-        Self::Every(15)
-    }
-}
-
-/// A sender that follows one set through time.
-#[derive(Debug, Clone)]
-pub struct DeltaSession {
-    current: KeyedSet,
-    tool: String,
-    policy: Reanchor,
-    turns: u32,
-    delta_bytes: usize,
-}
-
-impl DeltaSession {
-    /// Starts a session; the second value is the full payload to send first.
-    pub fn new(base: KeyedSet, tool: &str, policy: Reanchor) -> Result<(Self, String)> {
-        let text = encode(&base, tool)?;
-        Ok((
-            Self {
-                current: base,
-                tool: tool.to_owned(),
-                policy,
-                turns: 0,
-                delta_bytes: 0,
-            },
-            text,
-        ))
-    }
-
-    /// What to send now that the set has changed: a delta, or by policy or need the full payload.
-    pub fn next(&mut self, next: KeyedSet) -> Result<Reply> {
-        self.turns += 1;
-        let full = encode(&next, &self.tool)?;
-        let delta = match diff(&self.current, &next) {
-            Ok(delta) => Some(encode_delta(&delta)?),
-            Err(_) => None,
-        };
-        self.current = next;
-        match delta {
-            Some(delta) if !self.must_reanchor(&delta, &full) => {
-                self.delta_bytes += delta.len();
-                Ok(Reply::Delta(delta))
-            }
-            _ => {
-                self.turns = 0;
-                self.delta_bytes = 0;
-                Ok(Reply::Full(full))
-            }
-        }
-    }
-
-    fn must_reanchor(&self, delta: &str, full: &str) -> bool {
-        match self.policy {
-            Reanchor::Every(turns) => self.turns >= turns,
-            Reanchor::BySize => self.delta_bytes + delta.len() >= full.len(),
-        }
-    }
 }

@@ -3,6 +3,7 @@
 pub mod bench;
 mod de;
 mod decode;
+mod decode_scalar;
 mod decode_table;
 mod document;
 mod encode;

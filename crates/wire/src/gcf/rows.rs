@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::decode::{Bracket, Parser, TableKind};
+use super::decode::{Parser, TableKind};
+use super::decode_scalar::Bracket;
 use super::decode_table::Schemas;
-use super::document::{Node, Table};
+use super::document::Table;
 use super::error::{Category, Error, Result};
 use super::lines::Line;
 use super::options::DecodeOptions;
@@ -98,7 +99,7 @@ impl<'a, 'o> Rows<'a, 'o> {
         self.parser.document.nodes.truncate(self.kept.0);
         self.parser.document.unescaped.truncate(self.kept.1);
         self.parser.stack.clear();
-        self.parser.row(
+        let row = self.parser.row(
             line,
             self.table,
             &self.shape,
@@ -109,10 +110,9 @@ impl<'a, 'o> Rows<'a, 'o> {
         self.index += 1;
         let document = &self.parser.document;
         let key = match self.parser.stack.as_slice() {
-            [key, _] => document.string(*key).map(str::to_owned),
+            [key] => document.string(*key).map(str::to_owned),
             _ => None,
         };
-        let row = self.parser.stack.last().copied().unwrap_or(Node::Null);
         T::deserialize(document.at(row)).map(|row| Some((key, row)))
     }
 

@@ -42,12 +42,8 @@ pub(crate) fn needs_quotes(text: &str) -> bool {
     }
     match first {
         b' ' | b'#' | b'@' | b'.' => return true,
-        b'0'..=b'9' => {
-            if (first == b'0' && bytes.get(1).is_some_and(u8::is_ascii_digit)) || number_end(bytes) == Some(bytes.len())
-            {
-                return true;
-            }
-        }
+        b'0' if bytes.get(1).is_some_and(u8::is_ascii_digit) => return true,
+        b'0'..=b'9' if number_end(bytes) == Some(bytes.len()) => return true,
         b'-' | b'+' => match bytes.get(1) {
             None if first == b'-' => return true,
             Some(b'0'..=b'9') => return true,
@@ -227,7 +223,7 @@ pub(crate) fn write_float(out: &mut String, value: f64) {
     digits.push_str(whole);
     digits.push_str(fraction);
     let digits = digits.trim_end_matches('0');
-    if magnitude >= 1e-6 && magnitude < 1.0 {
+    if (1e-6..1.0).contains(&magnitude) {
         out.push_str("0.");
         for _ in 1..-exponent {
             out.push('0');

@@ -258,9 +258,12 @@ pub(crate) struct Builder {
     max_depth: usize,
 }
 
+/// Nodes, stack and text, empty but with memory.
+type Warm = (Vec<Node>, Vec<Node>, String);
+
 thread_local! {
     /// Memory of the last value encoded on this thread, so that the next one finds its pages warm.
-    static WARM: RefCell<Option<(Vec<Node>, Vec<Node>, String)>> = const { RefCell::new(None) };
+    static WARM: RefCell<Option<Warm>> = const { RefCell::new(None) };
 }
 
 /// How much memory a thread keeps for its next value.

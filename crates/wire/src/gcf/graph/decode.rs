@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::decode::{check_size, parse_count};
+use super::super::decode::check_size;
+use super::super::decode_scalar::parse_count;
 use super::super::error::{Category, Error, Result, shown};
 use super::super::header::{Header, Profile};
 use super::super::lines::{Line, Lines};

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::decode::parse_count;
+use super::super::decode_scalar::parse_count;
 use super::super::error::{Category, Error, Result, shown};
 use super::super::lines::Line;
 use super::super::scalar::write_integer;
