@@ -4,11 +4,16 @@
 //! means, `languages/<name>/mod.rs` exists only where the table cannot say it. Detection needs no grammar and compiles no
 //! rules; both happen on first use.
 
+#[cfg(feature = "broad")]
+mod elixir;
+mod csharp;
 mod go;
 mod java;
 mod javascript;
 mod php;
 mod python;
+#[cfg(test)]
+mod tables;
 
 use crate::engine::{Hooks, NoHooks, Rules};
 use std::sync::OnceLock;
@@ -100,7 +105,7 @@ impl PartialEq for Language {
 
 impl Eq for Language {}
 
-/// Every language, in order of name.
+/// Every language.
 pub fn all() -> &'static [Language] {
     &LANGUAGES
 }
@@ -196,6 +201,10 @@ macro_rules! hooks {
 const C_BLOCK: (&str, &str) = ("/*", "*/");
 
 languages! {
+    "csharp" {
+        depth: Deep, extensions: ["cs", "csx"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_c_sharp::LANGUAGE, rules: "csharp", hooks: csharp::CSharp,
+    }
     "go" {
         depth: Deep, extensions: ["go"], line: "//", block: C_BLOCK,
         grammar: tree_sitter_go::LANGUAGE, rules: "go", hooks: go::Go,
@@ -231,5 +240,125 @@ languages! {
     "vue" {
         depth: Deep, extensions: ["vue"], block: ("<!--", "-->"), embedding: Scripts,
         grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT, rules: "javascript", hooks: javascript::JavaScript,
+    }
+    #[cfg(feature = "broad")]
+    "bash" {
+        depth: Broad, extensions: ["sh", "bash", "zsh", "ksh"], file_names: [".bashrc", ".zshrc", ".profile", "PKGBUILD"], shebangs: ["sh", "bash", "zsh", "dash", "ksh"], line: "#",
+        grammar: tree_sitter_bash::LANGUAGE, rules: "bash",
+    }
+    #[cfg(feature = "broad")]
+    "cmake" {
+        depth: Broad, extensions: ["cmake"], file_names: ["CMakeLists.txt"], line: "#", block: ("#[[", "]]"),
+        grammar: tree_sitter_cmake::LANGUAGE, rules: "cmake",
+    }
+    #[cfg(feature = "broad")]
+    "css" {
+        depth: Broad, extensions: ["css", "scss"], block: C_BLOCK,
+        grammar: tree_sitter_css::LANGUAGE, rules: "css",
+    }
+    #[cfg(feature = "broad")]
+    "dart" {
+        depth: Broad, extensions: ["dart"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_dart::LANGUAGE, rules: "dart",
+    }
+    #[cfg(feature = "broad")]
+    "dockerfile" {
+        depth: Broad, extensions: ["dockerfile", "containerfile"], file_names: ["Dockerfile", "Containerfile"], line: "#",
+        grammar: tree_sitter_containerfile::LANGUAGE, rules: "dockerfile",
+    }
+    #[cfg(feature = "broad")]
+    "elixir" {
+        depth: Broad, extensions: ["ex", "exs"], shebangs: ["elixir"], line: "#",
+        grammar: tree_sitter_elixir::LANGUAGE, rules: "elixir", hooks: elixir::Elixir,
+    }
+    #[cfg(feature = "broad")]
+    "graphql" {
+        depth: Broad, extensions: ["graphql", "gql", "graphqls"], line: "#",
+        grammar: tree_sitter_graphql::LANGUAGE, rules: "graphql",
+    }
+    #[cfg(feature = "broad")]
+    "haskell" {
+        depth: Broad, extensions: ["hs"], shebangs: ["runhaskell"], line: "--", block: ("{-", "-}"),
+        grammar: tree_sitter_haskell::LANGUAGE, rules: "haskell",
+    }
+    #[cfg(feature = "broad")]
+    "hcl" {
+        depth: Broad, extensions: ["hcl", "tf", "tfvars"], line: "#", block: C_BLOCK,
+        grammar: tree_sitter_hcl::LANGUAGE, rules: "hcl",
+    }
+    #[cfg(feature = "broad")]
+    "html" {
+        depth: Broad, extensions: ["html", "htm", "xhtml"], block: ("<!--", "-->"),
+        grammar: tree_sitter_html::LANGUAGE, rules: "html",
+    }
+    #[cfg(feature = "broad")]
+    "json" {
+        depth: Broad, extensions: ["json", "jsonc", "json5"], file_names: [".eslintrc", ".babelrc", ".prettierrc"],
+        grammar: tree_sitter_json::LANGUAGE, rules: "json",
+    }
+    #[cfg(feature = "broad")]
+    "julia" {
+        depth: Broad, extensions: ["jl"], shebangs: ["julia"], line: "#", block: ("#=", "=#"),
+        grammar: tree_sitter_julia::LANGUAGE, rules: "julia",
+    }
+    #[cfg(feature = "broad")]
+    "lua" {
+        depth: Broad, extensions: ["lua"], shebangs: ["lua", "luajit"], line: "--", block: ("--[[", "]]"),
+        grammar: tree_sitter_lua::LANGUAGE, rules: "lua",
+    }
+    #[cfg(feature = "broad")]
+    "make" {
+        depth: Broad, extensions: ["mk", "mak"], file_names: ["Makefile", "makefile", "GNUmakefile"], line: "#",
+        grammar: tree_sitter_make::LANGUAGE, rules: "make",
+    }
+    #[cfg(feature = "broad")]
+    "markdown" {
+        depth: Broad, extensions: ["md", "markdown"], block: ("<!--", "-->"),
+        grammar: tree_sitter_md::LANGUAGE, rules: "markdown",
+    }
+    #[cfg(feature = "broad")]
+    "ocaml" {
+        depth: Broad, extensions: ["ml"], block: ("(*", "*)"),
+        grammar: tree_sitter_ocaml::LANGUAGE_OCAML, rules: "ocaml",
+    }
+    #[cfg(feature = "broad")]
+    "proto" {
+        depth: Broad, extensions: ["proto"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_proto::LANGUAGE, rules: "proto",
+    }
+    #[cfg(feature = "broad")]
+    "r" {
+        depth: Broad, extensions: ["r"], shebangs: ["Rscript"], line: "#",
+        grammar: tree_sitter_r::LANGUAGE, rules: "r",
+    }
+    #[cfg(feature = "broad")]
+    "scala" {
+        depth: Broad, extensions: ["scala", "sc", "sbt"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_scala::LANGUAGE, rules: "scala",
+    }
+    #[cfg(feature = "broad")]
+    "sql" {
+        depth: Broad, extensions: ["sql", "ddl", "psql"], line: "--", block: C_BLOCK,
+        grammar: tree_sitter_sequel::LANGUAGE, rules: "sql",
+    }
+    #[cfg(feature = "broad")]
+    "swift" {
+        depth: Broad, extensions: ["swift"], shebangs: ["swift"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_swift::LANGUAGE, rules: "swift",
+    }
+    #[cfg(feature = "broad")]
+    "toml" {
+        depth: Broad, extensions: ["toml"], file_names: ["Cargo.lock", "Pipfile", "poetry.lock", "uv.lock"], line: "#",
+        grammar: tree_sitter_toml_ng::LANGUAGE, rules: "toml",
+    }
+    #[cfg(feature = "broad")]
+    "yaml" {
+        depth: Broad, extensions: ["yaml", "yml"], file_names: [".clang-format"], line: "#",
+        grammar: tree_sitter_yaml::LANGUAGE, rules: "yaml",
+    }
+    #[cfg(feature = "broad")]
+    "zig" {
+        depth: Broad, extensions: ["zig", "zon"], line: "//",
+        grammar: tree_sitter_zig::LANGUAGE, rules: "zig",
     }
 }

@@ -1,5 +1,6 @@
 //! What differs between languages, as one table each. See [`Policy`] for every column and [`super`] for the recipe.
 
+mod csharp;
 mod ecmascript;
 mod go;
 mod java;
@@ -11,7 +12,7 @@ use super::modules::{ImportSite, Modules, Registry, Site};
 use super::words::{Externals, Word, WordMap};
 
 /// All policies. A language without one resolves inside its files and by explicit imports only.
-pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT, go::GO, java::JAVA, php::PHP];
+pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT, go::GO, java::JAVA, php::PHP, csharp::CSHARP];
 
 /// How one language (or several that import each other) resolves names and members.
 #[derive(Clone, Copy)]
@@ -36,6 +37,10 @@ pub struct Policy {
     pub hoists: bool,
     /// One name can have several definitions told apart by their number of parameters.
     pub overloads: bool,
+    /// A call that passes more or less than a function declares means another function.
+    pub exact_arguments: bool,
+    /// Arrays are the only types that leave a wrapper.
+    pub wrapped_arrays: bool,
     /// What a call of a member may run besides the member found.
     pub dispatch: Dispatch,
     /// A type implements every interface whose methods it has.
@@ -206,6 +211,8 @@ impl Policy {
         order: BaseOrder::DepthFirst,
         hoists: true,
         overloads: true,
+        exact_arguments: false,
+        wrapped_arrays: false,
         dispatch: Dispatch::Abstract,
         structural: false,
         packages_visible: false,

@@ -1,0 +1,240 @@
+//! What C# declares: fields and locals in groups, properties, record components, and what modifiers and attributes say.
+
+use super::in_type;
+use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
+use crate::facts::{DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Role, Visibility};
+use tree_sitter::Node;
+
+/// `T a = …, b;` in a type.
+pub(super) fn fields<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let children = lowering.children(node);
+    let (flags, visibility) = lowering.modifiers(&children);
+    let constant = children
+        .named()
+        .any(|child| child.node.kind() == "modifier" && lowering.text(child.node) == "const");
+    let declaration = children
+        .named()
+        .map(|child| child.node)
+        .find(|child| child.kind() == "variable_declaration");
+    let Some(declaration) = declaration else { return UNKNOWN };
+    let type_ = lowering
+        .field(declaration, "type")
+        .map(|type_| (lowering.lower_type(type_), lowering.type_text(type_)));
+    let doc = lowering.pending_doc;
+    for declarator in declarators(lowering, declaration) {
+        let Some(name_node) = lowering.field(declarator, "name") else {
+            continue;
+        };
+        lowering.pending_doc = doc;
+        let name = lowering.name_of(name_node);
+        let kind = if constant { Kind::Constant } else { Kind::Field };
+        let new = NewDefinition {
+            kind,
+            name,
+            name_at: Lowering::position(name_node),
+            span: Lowering::span(node),
+        };
+        let id = lowering.new_definition(new);
+        let signature = lowering.first_line(node);
+        let definition = &mut lowering.definitions[id.index()];
+        definition.signature = signature;
+        definition.flags.insert(flags);
+        definition.visibility = visibility.unwrap_or(Visibility::Private);
+        definition.result = type_.map(|(type_, _)| type_).filter(|&type_| type_ != UNKNOWN);
+        definition.result_text = type_.map(|(_, text)| text);
+        lowering.bind_definition(lowering.scope, id);
+        let value = initial_value(lowering, declarator, name_node, type_);
+        set_member(lowering, name, value, name_node);
+    }
+    UNKNOWN
+}
+
+/// `T a = …, b;` in a body.
+pub(super) fn locals<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let type_ = lowering
+        .field(node, "type")
+        .map(|type_| (lowering.lower_type(type_), lowering.type_text(type_)));
+    for declarator in declarators(lowering, node) {
+        let Some(name) = lowering.field(declarator, "name") else {
+            continue;
+        };
+        let value = initial_value(lowering, declarator, name, type_);
+        let mut declare = Declare::new(Hoist::Block, declarator);
+        declare.type_ = type_.filter(|(type_, _)| *type_ != UNKNOWN);
+        lowering.assign(name, value, &declare);
+    }
+    UNKNOWN
+}
+
+fn declarators<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Vec<Node<'t>> {
+    lowering
+        .children(node)
+        .named()
+        .map(|child| child.node)
+        .filter(|child| child.kind() == "variable_declarator")
+        .collect()
+}
+
+/// What follows the `=`; `new()` makes an instance of the declared type.
+fn initial_value<'t>(
+    lowering: &mut Lowering<'t>,
+    declarator: Node<'t>,
+    name: Node<'t>,
+    type_: Option<(ExpressionId, Name)>,
+) -> ExpressionId {
+    let value = lowering
+        .children(declarator)
+        .named()
+        .map(|child| child.node)
+        .rfind(|child| *child != name);
+    let Some(value) = value else { return UNKNOWN };
+    let lowered = lowering.lower(value, Role::Read);
+    match (value.kind(), type_) {
+        ("implicit_object_creation_expression", Some((type_, _))) if type_ != UNKNOWN => {
+            lowering.reference(type_, Role::Instantiate, value);
+            lowering.wrap(type_, Expression::Typed)
+        }
+        _ => lowered,
+    }
+}
+
+fn set_member<'t>(lowering: &mut Lowering<'t>, name: Name, value: ExpressionId, at: Node<'t>) {
+    if value != UNKNOWN {
+        let this = lowering.push_expression(Expression::This(lowering.scope), at.start_byte());
+        let place = lowering.member_expression(this, name);
+        lowering.flow(place, value, at);
+    }
+}
+
+/// `=> value`: what the function or property around it returns.
+pub(super) fn arrow<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let value_node = lowering.children(node).named().next().map(|child| child.node);
+    let value = value_node.map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    if let Some(function) = lowering.definition.filter(|_| value != UNKNOWN && !in_type(lowering)) {
+        lowering.flows.push(Flow::Return { function, value });
+    }
+    value
+}
+
+/// What modifiers, attributes and the place say of a definition.
+pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+    let parent = lowering.definitions[id.index()]
+        .parent
+        .map(|parent| lowering.definitions[parent.index()].kind);
+    let has_body = lowering.field(node, "body").is_some();
+    let children = lowering.children(node);
+    let (flags, visibility) = lowering.modifiers(&children);
+    let is_test = [
+        "Test",
+        "TestCase",
+        "TestMethod",
+        "Fact",
+        "Theory",
+        "DataTestMethod",
+        "TestCaseSource",
+    ]
+    .into_iter()
+    .any(|name| decorated(lowering, id, name));
+    let obsolete = decorated(lowering, id, "Obsolete");
+    let is_main = lowering.names.get(lowering.definitions[id.index()].name) == "Main";
+    let definition = &mut lowering.definitions[id.index()];
+    definition.flags.insert(flags);
+    definition.visibility = match (visibility, parent) {
+        (Some(visibility), _) => visibility,
+        (None, Some(Kind::Interface | Kind::Enum)) => Visibility::Public,
+        (None, Some(_)) => Visibility::Private,
+        (None, None) => Visibility::Internal,
+    };
+    if definition.visibility == Visibility::Public {
+        definition.flags.insert(Flags::EXPORTED);
+    }
+    if definition.kind == Kind::Interface
+        || (parent == Some(Kind::Interface) && definition.kind == Kind::Method && !has_body)
+    {
+        definition.flags.insert(Flags::ABSTRACT);
+    }
+    if definition.kind == Kind::Property {
+        definition.flags.insert(Flags::GETTER);
+    }
+    if is_test {
+        definition.flags.insert(Flags::TEST);
+    }
+    if obsolete {
+        definition.flags.insert(Flags::DEPRECATED);
+    }
+    if is_main && definition.kind == Kind::Method && definition.flags.contains(Flags::STATIC) {
+        definition.flags.insert(Flags::ENTRY_POINT);
+    }
+    match node.kind() {
+        "record_declaration" | "class_declaration" | "struct_declaration" => components(lowering, node),
+        "property_declaration" => property_body(lowering, id, node),
+        _ => {}
+    }
+}
+
+fn decorated(lowering: &Lowering<'_>, id: DefinitionId, wanted: &str) -> bool {
+    lowering.definitions[id.index()]
+        .decorators
+        .iter()
+        .any(|&decorator| match lowering.expression(decorator) {
+            Expression::Free { name, .. } | Expression::Member { name, .. } => {
+                lowering.names.get(name).trim_end_matches("Attribute") == wanted
+            }
+            _ => false,
+        })
+}
+
+/// Accessors and the initial value of a property. Only a property whose getter is written out returns what that returns.
+fn property_body<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+    let value = lowering
+        .field(node, "value")
+        .filter(|value| value.kind() != "arrow_expression_clause");
+    if let Some(value) = value {
+        let name = lowering.definitions[id.index()].name;
+        let lowered = lowering.lower(value, Role::Read);
+        set_member(lowering, name, lowered, value);
+    }
+}
+
+/// Parameters of a record or of a primary constructor are properties of the type.
+fn components<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
+    let list = lowering
+        .children(node)
+        .named()
+        .map(|child| child.node)
+        .find(|child| child.kind() == "parameter_list");
+    let parameters: Vec<Node<'t>> = list
+        .map(|list| lowering.children(list).named().map(|child| child.node).collect())
+        .unwrap_or_default();
+    for parameter in parameters
+        .into_iter()
+        .filter(|parameter| parameter.kind() == "parameter")
+    {
+        let Some(name_node) = lowering.field(parameter, "name") else {
+            continue;
+        };
+        let new = NewDefinition {
+            kind: if node.kind() == "record_declaration" {
+                Kind::Property
+            } else {
+                Kind::Field
+            },
+            name: lowering.name_of(name_node),
+            name_at: Lowering::position(name_node),
+            span: Lowering::span(parameter),
+        };
+        let id = lowering.new_definition(new);
+        let signature = lowering.first_line(parameter);
+        let definition = &mut lowering.definitions[id.index()];
+        definition.signature = signature;
+        definition.visibility = if node.kind() == "record_declaration" {
+            Visibility::Public
+        } else {
+            Visibility::Private
+        };
+        if let Some(type_) = lowering.field(parameter, "type") {
+            lowering.result_type(id, type_);
+        }
+        lowering.bind_definition(lowering.scope, id);
+    }
+}
