@@ -1,0 +1,64 @@
+//! The automatic choice: what it picks for which data, small and large.
+
+use serde_json::{Value, json};
+use wire::layout::Layout;
+use wire::tokens::Tokenizer;
+use wire::{Encoded, Format};
+
+fn choose(value: &Value) -> Encoded {
+    let encoded = wire::encode(value, &Layout::generic("tool"), Format::Auto, Tokenizer::O200k).unwrap();
+    assert!(Tokenizer::O200k.count(&encoded.text) <= Tokenizer::O200k.count(&value.to_string()));
+    assert!(wire::same(&wire::decode(&encoded.text).unwrap(), value));
+    encoded
+}
+
+#[test]
+fn tiny_and_sparse_answers_stay_json() {
+    assert_eq!(choose(&json!({"not_modified": true})).format, Format::Json);
+    assert_eq!(choose(&json!([])).format, Format::Json);
+    assert_eq!(choose(&json!("text")).format, Format::Json);
+    let sparse: Value = (0..50).map(|n| json!({format!("key{n}"): n})).collect();
+    assert_eq!(choose(&sparse).format, Format::Json);
+}
+
+#[test]
+fn rows_become_a_table_and_cost_a_quarter_less() {
+    for count in [20, 5_000] {
+        let rows: Value = (0..count)
+            .map(|n| json!({"id": format!("a/b{}.go::F{n}", n % 7), "kind": "function", "line": n, "exported": n % 2 == 0}))
+            .collect();
+        let encoded = choose(&rows);
+        assert_ne!(encoded.format, Format::Json);
+        let (saved, json) = (
+            Tokenizer::O200k.count(&encoded.text),
+            Tokenizer::O200k.count(&rows.to_string()),
+        );
+        assert!(saved * 4 < json * 3, "{saved} of {json}");
+    }
+}
+
+#[test]
+fn values_no_compact_form_can_carry_stay_json() {
+    // GCF has no integers past i64, and says so; the choice goes on without it.
+    let value = json!([{"id": u64::MAX, "name": "a"}, {"id": 1, "name": "b"}]);
+    assert_ne!(choose(&value).format, Format::Gcf);
+}
+
+#[test]
+fn a_format_is_detected_by_its_first_word() {
+    assert_eq!(wire::detect("GCX1 tool=t fields=a\n"), Format::Gcx);
+    assert_eq!(wire::detect("GCX2 tool=t fields=a\n"), Format::Gcx);
+    assert_eq!(wire::detect("# comment\nGCX1 tool=t fields=a\n"), Format::Gcx);
+    assert_eq!(wire::detect("GCF profile=generic\n"), Format::Gcf);
+    assert_eq!(wire::detect(" {\"a\":1}"), Format::Json);
+    assert!(matches!(
+        wire::decode_from("# x", Format::Markdown),
+        Err(wire::Error::Markdown)
+    ));
+    assert!(
+        matches!(wire::decode("GCX2 tool=t fields=a\n"), Err(wire::Error::Gcx(error)) if error.is_unknown_version())
+    );
+    for format in Format::ALL {
+        assert_eq!(format.name().parse(), Ok(format));
+    }
+}
