@@ -2,7 +2,7 @@
 
 use super::lowering::{Children, Lowering, UNKNOWN, is_function, is_type};
 use super::patterns::{Declare, Hoist};
-use super::rules::{Action, Modifier, Rule, VisibilityRule};
+use super::rules::{Action, Modifier, Rule, Selector, VisibilityRule};
 use crate::facts::{
     Base, BaseKind, Bound, Definition, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Position,
     Role, ScopeId, ScopeKind, Span, Visibility,
@@ -141,7 +141,10 @@ impl<'t> Lowering<'t> {
             self.bind_definition(bound_in, id);
         }
         let body = children.get(&rule.body);
-        self.definitions[id.index()].signature = self.signature(node.start_byte(), body, node.end_byte());
+        self.definitions[id.index()].signature = match rule.body {
+            Selector::Itself => self.first_line(node),
+            _ => self.signature(node.start_byte(), body, node.end_byte()),
+        };
 
         let scope_kind = match kind {
             kind if is_function(kind) => ScopeKind::Function,
@@ -169,6 +172,14 @@ impl<'t> Lowering<'t> {
         self.bases(id, rule, children, outer);
         self.hooks.definition(self, id, node);
 
+        if rule.body == Selector::Itself {
+            // All children but the name and what is lowered already.
+            for child in children.named().filter(|child| name_node != Some(child.node)) {
+                if !matches!(self.rules.rule(child.kind).action, Action::Decorator | Action::Base | Action::Modifiers) {
+                    self.lower(child.node, Role::Read);
+                }
+            }
+        }
         if let Some(body) = body {
             if is_function(kind) && self.rule(body).action != Action::Block && !self.is_statement_list(body) {
                 let value = self.lower(body, Role::Read);

@@ -50,7 +50,7 @@ impl<'t> Children<'t> {
 
     pub(crate) fn get(&self, selector: &Selector) -> Option<Node<'t>> {
         match selector {
-            Selector::None => None,
+            Selector::None | Selector::Itself => None,
             Selector::Field(field) => self.0.iter().find(|child| child.field == *field).map(|child| child.node),
             Selector::Kind(kind) => self.0.iter().find(|child| child.kind == *kind).map(|child| child.node),
             Selector::Nth(nth) if *nth >= 0 => self.named().nth(*nth as usize).map(|child| child.node),
@@ -71,7 +71,7 @@ fn step_into<'t>(node: Node<'t>, step: &Selector) -> Option<Node<'t>> {
         Selector::Kind(kind) => (0..16).map_while(|at| node.named_child(at)).find(|child| child.kind_id() == *kind),
         Selector::Nth(nth) if *nth >= 0 => node.named_child(*nth as u32),
         Selector::First(alternatives) => alternatives.iter().find_map(|one| step_into(node, one)),
-        Selector::None | Selector::Nth(_) | Selector::Path(_) => None,
+        Selector::None | Selector::Nth(_) | Selector::Itself | Selector::Path(_) => None,
     }
 }
 
@@ -475,7 +475,7 @@ impl<'t> Lowering<'t> {
         if !rule.hook {
             match rule.action {
                 Action::Skip | Action::Comment => return UNKNOWN,
-                Action::Name => return self.name(node, role),
+                Action::Name => return self.name(node, rule.role_in(role)),
                 Action::Literal => {
                     if node.child_count() > 0 {
                         self.walk_node(node);
@@ -492,7 +492,7 @@ impl<'t> Lowering<'t> {
         }
         self.nesting += 1;
         self.branches += u32::from(rule.branch);
-        let role = rule.role.unwrap_or(role);
+        let role = rule.role_in(role);
         // One level takes a few kilobytes of stack at most, so it is enough to look now and then.
         let value = if self.nesting.is_multiple_of(8) {
             stacker::maybe_grow(256 << 10, 2 << 20, || self.dispatch(node, rule, role))

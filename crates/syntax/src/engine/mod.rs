@@ -15,7 +15,7 @@
 //!    A node kind without a line is walked: its named children are lowered, its own value is unknown. So a table can
 //!    start with definitions and calls and grow. [`rules`] documents every action and key; a *selector* names a child by
 //!    field (`"name"`), by kind (`"<identifier>"`), by position among the named children (`"#0"`, `"#-1"` is the last),
-//!    `"a > b"` goes further down, and `"name | <identifier>"` takes the first that is there.
+//!    `"a > b"` goes further down, `"."` is the node itself (for bodies), and `"name | <identifier>"` takes the first that is there.
 //! 3. Where the table cannot say it, set `hook = true` on the node and implement [`Hooks`] in `languages/<name>/mod.rs`. A
 //!    hook gets the [`Lowering`] and the node and uses the same verbs as the engine: `lower`, `define`, `assign`,
 //!    `declare`, `reference`, `push_*`. Returning `None` lets the rule's own action run.
@@ -39,6 +39,8 @@ mod values;
 pub(crate) use definitions::NewDefinition;
 pub(crate) use lowering::{Children, Lowering, UNKNOWN};
 pub(crate) use patterns::{Declare, Hoist, Parts};
+#[cfg(test)]
+pub(crate) use rules::unknown_kinds;
 pub(crate) use rules::{Action, Rules};
 
 use crate::facts::{DefinitionId, ExpressionId, FileFacts, Name, Role, Scope, ScopeKind};

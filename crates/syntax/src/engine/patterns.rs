@@ -58,6 +58,10 @@ impl<'t> Lowering<'t> {
     /// The actions `assign`, `update`, `loop`, `enter` and `catch`. Returns the value assigned.
     pub(crate) fn assignment(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
         let children = self.children(node);
+        if !rule.kinds.is_empty() && !children.iter().any(|child| rule.kinds.contains(&child.kind)) {
+            self.walk(&children);
+            return UNKNOWN;
+        }
         let parts = Parts {
             target: children.get(&rule.target),
             value: children.get(&rule.value),

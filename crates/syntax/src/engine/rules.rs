@@ -47,7 +47,7 @@
 //! | `this`, `super` | | |
 //! | `define` | `kind`, `name`, `owner`, `parameters`, `result`, `body`, `bases`, `value`, `hoist`, `levels` | a definition (below `levels` others, nothing); one with an `owner` is a member written outside of its type; children whose rule is `decorator`, `modifiers`, `base` or `type_parameters` are found by themselves |
 //! | `lambda` | as `define` | an anonymous function |
-//! | `assign` | `target`, `value`, `type`, `declare` = none, function, block | |
+//! | `assign` | `target`, `value`, `type`, `declare` = none, function, block; `when` = tokens | walked instead if none of the tokens is there |
 //! | `update` | `target`, `value` | `target += value` |
 //! | `loop` | `target`, `value`, `declare` | the target gets the elements of the value |
 //! | `enter` | `target`, `value`, `declare` | the target gets what entering the value gives |
@@ -156,6 +156,15 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
+    /// The role of a name lowered by this rule. What happens to a thing as a whole (it is inherited from, called, constructed)
+    /// weighs more than where it stands; that its value is read does not.
+    pub(crate) fn role_in(&self, role: Role) -> Role {
+        match self.role {
+            Some(own) if role == Role::Read || own == Role::Read => own,
+            _ => role,
+        }
+    }
+
     fn selectors(&self) -> impl Iterator<Item = &Selector> {
         let single = [
             &self.name,
@@ -197,6 +206,8 @@ pub(crate) enum Selector {
     /// Among the named children; negative counts from the end.
     Nth(i8),
     First(Box<[Selector]>),
+    /// The node itself: a body without a node of its own.
+    Itself,
     /// Each inside the one before.
     Path(Box<[Selector]>),
 }
@@ -206,7 +217,7 @@ impl Selector {
         match self {
             Selector::Field(_) => true,
             Selector::First(parts) | Selector::Path(parts) => parts.iter().any(Selector::is_by_field),
-            Selector::None | Selector::Kind(_) | Selector::Nth(_) => false,
+            Selector::None | Selector::Kind(_) | Selector::Nth(_) | Selector::Itself => false,
         }
     }
 }
@@ -492,7 +503,9 @@ fn compile_entry(entry: &Entry, grammar: &tree_sitter::Language) -> Result<Rule,
 fn selector(text: &str, grammar: &tree_sitter::Language) -> Result<Selector, String> {
     let mut alternatives = Vec::new();
     for one in text.split('|').map(str::trim) {
-        if one.contains(" > ") {
+        if one == "." {
+            alternatives.push(Selector::Itself);
+        } else if one.contains(" > ") {
             let steps = one.split(" > ").map(|step| selector(step.trim(), grammar)).collect::<Result<Vec<_>, _>>()?;
             alternatives.push(Selector::Path(steps.into()));
         } else if let Some(kind) = one.strip_prefix('<').and_then(|one| one.strip_suffix('>')) {

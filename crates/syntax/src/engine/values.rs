@@ -258,7 +258,8 @@ impl<'t> Lowering<'t> {
         }
         self.call_arguments = 0;
         for child in children.named() {
-            if child.node != callee && Some(child.node) != arguments {
+            let holds_arguments = |arguments: Node<'t>| child.node.byte_range().contains(&arguments.start_byte());
+            if child.node != callee && !arguments.is_some_and(holds_arguments) {
                 self.lower(child.node, Role::Read);
             }
         }
@@ -294,7 +295,7 @@ impl<'t> Lowering<'t> {
         let mut count = 0usize;
         for child in children.named() {
             match self.rules.rule(child.kind).action {
-                Action::Comment => {}
+                Action::Comment | Action::Skip => {}
                 Action::Spread => return u8::MAX,
                 _ => count += 1,
             }
@@ -553,6 +554,9 @@ impl<'t> Lowering<'t> {
     /// Comments on adjoining lines are one documentation; `/**` starts anew.
     pub(crate) fn comment(&mut self, node: Node<'t>) {
         let span = Self::span(node);
+        if span.start == 0 && self.text(node).starts_with("#!") {
+            return;
+        }
         let (start, end, start_line, end_line) = (span.start, span.end, span.start_line, span.end_line);
         // What stands behind code on its line speaks of that code, not of what follows.
         let before = self.source.as_bytes()[..node.start_byte()].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
@@ -572,6 +576,6 @@ fn matches(selector: &Selector, child: &Child<'_>) -> bool {
         Selector::Field(field) => child.field == *field,
         Selector::Kind(kind) => child.kind == *kind,
         Selector::First(alternatives) => alternatives.iter().any(|one| matches(one, child)),
-        Selector::None | Selector::Nth(_) | Selector::Path(_) => false,
+        Selector::None | Selector::Nth(_) | Selector::Itself | Selector::Path(_) => false,
     }
 }
