@@ -14,7 +14,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use crate::model::Origin;
 use crate::snapshot::{EdgeEnd, EdgeKinds, EdgeView, FileView, Snapshot};
 
-pub use protobuf::{Malformed, Value as ProtobufValue, fields as protobuf_fields};
+pub(crate) use protobuf::{Malformed, Value as ProtobufValue, fields as protobuf_fields, packed as protobuf_packed};
 pub use scip::symbol_of as scip_symbol;
 
 /// How the graph is written.

@@ -1,11 +1,13 @@
 //! What does it all mean together? Facts of single files in, one immutable snapshot of the whole tree out.
 //!
 //! `scan` finds the files, `store` keeps facts by content, `resolve` turns names into edges, `snapshot` is what every
-//! question reads; `build` makes it, cold or after a change, `watch` keeps it up to date, `export` writes it for others.
+//! question reads; `build` makes it, cold or after a change, `watch` keeps it up to date, `export` writes it for others, `import` reads what other
+//! tools know.
 //! `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
 pub mod build;
 pub mod export;
+mod import;
 pub mod model;
 pub mod packages;
 pub mod resolve;

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use syntax::FileFacts;
+use syntax::facts::{DefinitionId, Kind, Position};
 
 use super::Progress;
 use super::survey::{Entry, Survey};
+use crate::import::Imported;
 use crate::model::{FileId, ResolvedFile};
 use crate::scan::{decode, read_bytes};
 use crate::snapshot::fold;
@@ -27,6 +29,10 @@ pub(super) struct State {
     resolver: Box<dyn Resolve>,
     /// Whether the resolver knows the files.
     resolved: bool,
+    /// What other tools resolved.
+    imported: Imported,
+    /// Digests of what `imported` was read from.
+    imported_from: Vec<[u8; 32]>,
 }
 
 /// One file of the tree that was last applied.
@@ -47,6 +53,8 @@ impl State {
             externals: Names::new(|left, right| left.cmp(right)),
             resolver,
             resolved: false,
+            imported: Imported::default(),
+            imported_from: Vec::new(),
         }
     }
 
@@ -58,8 +66,13 @@ impl State {
         facts: &FactsStore,
         hear: &(dyn Fn(Progress) + Sync),
     ) -> usize {
+        self.import(survey);
         let (change, moved) = self.exchange_files(survey, location, facts);
         let nothing = change == Change::default();
+        // Imported edges are told by position, so a change of one file may concern the edges of any other.
+        if !self.imported.is_empty() && !nothing {
+            self.resolved = false;
+        }
         if self.resolved && nothing {
             return 0;
         }
@@ -67,6 +80,21 @@ impl State {
             self.follow(&change, &moved);
         }
         self.resolve(&change, location, facts, hear)
+    }
+
+    /// Reads the SCIP indexes of a survey unless they are the ones already read.
+    fn import(&mut self, survey: &Survey) {
+        let from: Vec<[u8; 32]> = survey.scip.iter().map(|(digest, _)| *digest).collect();
+        if from == self.imported_from {
+            return;
+        }
+        self.imported = Imported::default();
+        for (_, bytes) in &survey.scip {
+            // What was read before some damage is as good as the rest: each edge is checked on its own.
+            let _damaged = self.imported.read(bytes);
+        }
+        self.imported_from = from;
+        self.resolved = false;
     }
 
     /// Writes the snapshot of the survey that was last applied.
@@ -204,10 +232,17 @@ impl State {
         let externals = Mutex::new(std::mem::replace(&mut self.externals, Names::new(|_, _| std::cmp::Ordering::Equal)));
         let results: Mutex<Vec<(FileId, FileEdges)>> = Mutex::default();
         let files = &self.files;
-        let sink = |file: FileId, resolved: ResolvedFile| {
+        let imported = &self.imported;
+        let sink = |file: FileId, mut resolved: ResolvedFile| {
             let Some(state) = files.get(file.0 as usize) else {
                 return;
             };
+            if !imported.is_empty() {
+                let own = facts_of(&state.entry, location, facts);
+                imported.refine(&state.entry.path, &own, &mut resolved, |path, at, name| {
+                    definition_at(files, path, at, name)
+                });
+            }
             let edges = FileEdges::new(
                 file,
                 &state.segment,
@@ -247,6 +282,13 @@ impl State {
         }
         count
     }
+}
+
+/// The definition of this name that stands at a place.
+fn definition_at(files: &[FileState], path: &str, at: Position, name: &str) -> Option<(FileId, DefinitionId, Kind)> {
+    let number = files.binary_search_by(|file| (*file.entry.path).cmp(path)).ok()?;
+    let definition = files[number].segment.definition_at(at, name)?;
+    Some((FileId(number as u32), definition.0, definition.1))
 }
 
 fn is_kept(before: &[Option<usize>], old: &[Option<FileState>], number: usize, entry: &Entry) -> bool {

@@ -23,6 +23,8 @@ pub(super) struct Survey {
     pub(super) skipped: Vec<Skipped>,
     /// In path order.
     pub(super) manifests: Vec<Manifest>,
+    /// SCIP indexes, by digest and content.
+    pub(super) scip: Vec<([u8; 32], std::sync::Arc<[u8]>)>,
     pub(super) read: usize,
     pub(super) extracted: usize,
     pub(super) extracted_bytes: u64,
@@ -91,6 +93,7 @@ pub(super) fn survey_all(
         files: Vec::with_capacity(surveyed.len()),
         skipped: walk.skipped,
         manifests: Vec::new(),
+        scip: read_scip(location, config),
         read: 0,
         extracted: 0,
         extracted_bytes: 0,
@@ -132,6 +135,7 @@ pub(super) fn survey_some(
         files: known.files.clone(),
         skipped: known.skipped.clone(),
         manifests: known.manifests.clone(),
+        scip: known.scip.clone(),
         read: 0,
         extracted: 0,
         extracted_bytes: 0,
@@ -197,6 +201,9 @@ impl Survey {
         for manifest in &self.manifests {
             text(&mut hasher, &manifest.path);
             text(&mut hasher, &manifest.text);
+        }
+        for (digest, _) in &self.scip {
+            hasher.update(digest);
         }
         *hasher.finalize().as_bytes()
     }
@@ -273,6 +280,9 @@ impl Survey {
         let is_known = self.files.binary_search_by(|file| (*file.path).cmp(&path)).is_ok()
             || self.skipped.iter().any(|file| *file.path == *path)
             || self.manifests.iter().any(|manifest| *manifest.path == *path);
+        if path.ends_with(".scip") {
+            return Classified::NeedsWalk;
+        }
         if is_known {
             return Classified::Known(path.into());
         }
@@ -373,6 +383,18 @@ fn survey_one(
         }
     };
     Ok(surveyed)
+}
+
+/// Reads the SCIP indexes that the configuration names. One that is missing is as if it were empty: it is made by other
+/// tools, at other times.
+fn read_scip(location: &Location, config: &Config) -> Vec<([u8; 32], std::sync::Arc<[u8]>)> {
+    const MAX_SCIP: u64 = 4 << 30;
+    config
+        .scip
+        .iter()
+        .filter_map(|path| read_bytes(&location.root, path, MAX_SCIP).ok())
+        .map(|bytes| (*blake3::hash(&bytes).as_bytes(), bytes.into()))
+        .collect()
 }
 
 fn file_flags(converted: bool) -> FileFlags {

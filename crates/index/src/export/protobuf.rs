@@ -50,7 +50,7 @@ impl Message {
 
 /// A field of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// A number.
     Number(u64),
     /// A text, a message or packed numbers.
@@ -60,10 +60,10 @@ pub enum Value<'a> {
 /// The bytes are not a message.
 #[derive(thiserror::Error, Debug, Clone, Copy, PartialEq, Eq)]
 #[error("not a protocol buffer message")]
-pub struct Malformed;
+pub(crate) struct Malformed;
 
 /// The fields of a message, in order.
-pub fn fields(bytes: &[u8]) -> impl Iterator<Item = Result<(u32, Value<'_>), Malformed>> {
+pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = Result<(u32, Value<'_>), Malformed>> {
     let mut rest = bytes;
     let mut failed = false;
     std::iter::from_fn(move || {
@@ -93,7 +93,7 @@ fn next_field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
 }
 
 /// The numbers of a packed field.
-pub(super) fn packed(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
+pub(crate) fn packed(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
     std::iter::from_fn(move || (!bytes.is_empty()).then(|| read_varint(&mut bytes)).flatten())
 }
 

@@ -19,6 +19,8 @@ pub struct Config {
     pub generated: Generated,
     /// Whether names that start with a dot are indexed.
     pub hidden: bool,
+    /// SCIP indexes of other tools, relative to the root: what they resolved replaces what was inferred.
+    pub scip: Vec<String>,
 }
 
 /// What happens to source that a tool made.
@@ -40,6 +42,7 @@ impl Default for Config {
             max_file_size: 2 << 20,
             generated: Generated::default(),
             hidden: false,
+            scip: Vec::new(),
         }
     }
 }

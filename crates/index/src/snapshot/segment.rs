@@ -2,7 +2,7 @@
 //! after an edit copies every other file's bytes as they are.
 
 use hashbrown::HashMap;
-use syntax::facts::{Definition, DefinitionId, Expression, ExpressionId, FileFacts, Kind, Name};
+use syntax::facts::{Definition, DefinitionId, Expression, ExpressionId, FileFacts, Kind, Name, Position};
 use zerocopy::little_endian::{U16, U32};
 
 use super::format::{EdgeBits, FILE_KIND, SymbolRecord};
@@ -74,6 +74,19 @@ impl Segment {
         definition
             .and_then(|definition| self.definitions.get(definition.index()).copied())
             .unwrap_or(0)
+    }
+
+    /// The definition of this name that stands at a place.
+    pub(crate) fn definition_at(&self, at: Position, name: &str) -> Option<(DefinitionId, Kind)> {
+        let mut symbols = self.symbols.iter().skip(1).zip(self.names());
+        let symbol = symbols.position(|(symbol, own)| {
+            own == name
+                && symbol.start_line.get().saturating_add(u32::from(symbol.name_line.get())) == at.line
+                && u32::from(symbol.name_column.get()) == at.column
+        })? + 1;
+        // Several definitions stand for a symbol where it holds lambdas; the first is the symbol itself.
+        let definition = self.definitions.iter().position(|&number| number as usize == symbol)?;
+        Some((DefinitionId(definition as u32), super::format::kind_of(self.symbols[symbol].kind)))
     }
 
     /// The names of all symbols but the first, which is the file.
