@@ -103,6 +103,10 @@ fn markers_mean_something_only_in_cells() {
     refuses("## [1]{a}\n@0 ^{1x}\n1\n", Category::InvalidAttachmentMarker);
     refuses("## [1]{a}\n@0 ^{}\n1\n", Category::InvalidAttachmentMarker);
     reads("## [1]{a}\n^{x\n", r#"[{"a":"^{x"}]"#);
+    reads(
+        "## [1]{a,b}\n@0 ^{x | ^{p,q} \n1|2\n",
+        r#"[{"a":"^{x","b":{"p":1,"q":2}}]"#,
+    );
 }
 
 #[test]

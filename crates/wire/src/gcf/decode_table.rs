@@ -233,6 +233,7 @@ impl Parser<'_, '_> {
             if width == shape.width {
                 return Err(self.width_mismatch(line, shape.width, keyed, "more"));
             }
+            let (start, _) = self.trim(start, line.end);
             let (node, next) = if self.text[start..line.end].starts_with("^{") {
                 self.inline_marker(start, line.end, width, schemas)?
             } else {
@@ -285,8 +286,8 @@ impl Parser<'_, '_> {
         let bytes = &self.text.as_bytes()[..end];
         let mut quoted = false;
         let mut position = start + 2;
-        // The matching brace, not one inside a quoted name.
-        while position < end && (quoted || bytes[position] != b'}') {
+        // The matching brace: not one inside a quoted name, and not one of a later cell.
+        while position < end && (quoted || !matches!(bytes[position], b'}' | b'|')) {
             match bytes[position] {
                 b'\\' if quoted => position += 1,
                 b'"' => quoted = !quoted,
@@ -294,9 +295,12 @@ impl Parser<'_, '_> {
             }
             position += 1;
         }
-        let (_, after) = self.trim(position.min(end - 1) + 1, end);
-        let next = bytes.get(position + 1).copied();
-        if position < end && (next.is_none() || next == Some(b'|') || after == position + 1) {
+        let mut after = (position + 1).min(end);
+        while after < end && matches!(bytes[after], b' ' | b'\t') {
+            after += 1;
+        }
+        let next = bytes.get(after).copied();
+        if bytes.get(position) == Some(&b'}') && (next.is_none() || next == Some(b'|')) {
             let table = self
                 .table_header(start + 1, position + 1, TableKind::Inline)
                 .map_err(|error| {
@@ -308,7 +312,7 @@ impl Parser<'_, '_> {
                     )
                 })?;
             set(&mut schemas.inline, column, table);
-            return Ok((Node::Attached, (next == Some(b'|')).then_some(position + 2)));
+            return Ok((Node::Attached, next.map(|_| after + 1)));
         }
         // Not a declaration after all: a string may begin with `^{`, as long as it does not end with `}`.
         self.element(start, end, b'|', Place::Cell)
