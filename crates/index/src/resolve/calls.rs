@@ -23,6 +23,8 @@ pub struct Arguments {
     pub first_text: Option<Word>,
     /// The second argument when it is a text.
     pub second_text: Option<Word>,
+    /// As written.
+    pub list: Option<List>,
 }
 
 impl Arguments {
@@ -65,7 +67,10 @@ impl Arguments {
 impl Evaluation<'_> {
     /// The arguments in `list`.
     pub fn arguments(&self, list: List) -> Arguments {
-        let mut arguments = Arguments::default();
+        let mut arguments = Arguments {
+            list: Some(list),
+            ..Arguments::default()
+        };
         for (position, &id) in self.facts.list(list).iter().enumerate() {
             let id = ExpressionId(id);
             match *self.facts.expression(id) {
@@ -111,7 +116,7 @@ impl Evaluation<'_> {
     pub fn call(&mut self, id: ExpressionId, callee: ExpressionId, arguments: &Arguments) -> Set {
         let mut set = Set::default();
         let callees = self.expand(self.set_of(callee).facts());
-        let callees = self.fitting(callees, arguments.count());
+        let callees = self.fitting(callees, arguments.count(), arguments.list);
         for &fact in callees.facts() {
             self.apply(fact, arguments, id, &mut set);
         }
@@ -122,59 +127,6 @@ impl Evaluation<'_> {
             self.operate(operation, objects.facts(), callees.is_empty(), arguments, id, &mut set);
         }
         set
-    }
-
-    /// Of several functions that one name stands for, those that take `count` arguments; all when none does.
-    pub fn fitting(&self, values: Set, count: Option<usize>) -> Set {
-        let Some(count) = count.filter(|_| self.policy.policy.overloads && values.facts().len() > 1) else {
-            return values;
-        };
-        let rejected = |fact: &Fact| match fact.value {
-            Value::Function(function) | Value::Method(function, _) => !self.accepts(function, count),
-            _ => false,
-        };
-        let accepted = |fact: &Fact| matches!(fact.value, Value::Function(_) | Value::Method(..)) && !rejected(fact);
-        if !values.facts().iter().any(accepted) || !values.facts().iter().any(rejected) {
-            return values;
-        }
-        let mut kept = Set::default();
-        for &fact in values.facts().iter().filter(|fact| !rejected(fact)) {
-            kept.insert(fact);
-        }
-        kept
-    }
-
-    /// The constructors of `class` that take `count` arguments; all when none does.
-    pub fn constructors(&self, class: Place, count: Option<usize>) -> SmallVec<[Place; 2]> {
-        self.accepting(self.linker.constructors(class), count)
-    }
-
-    /// Those of `functions` that take `count` arguments; all when none does.
-    pub fn accepting(&self, mut functions: SmallVec<[Place; 2]>, count: Option<usize>) -> SmallVec<[Place; 2]> {
-        if let Some(count) = count.filter(|_| self.policy.policy.overloads)
-            && functions.iter().any(|&function| self.accepts(function, count))
-        {
-            functions.retain(|function| self.accepts(*function, count));
-        }
-        functions
-    }
-
-    fn accepts(&self, function: Place, count: usize) -> bool {
-        let Some(links) = self.linker.links.get(function.file as usize) else {
-            return false;
-        };
-        let (mut least, mut most) = (0, 0);
-        for parameter in links.parameters_of(function.id) {
-            match parameter.passing {
-                Passing::Receiver => {}
-                Passing::Rest | Passing::KeywordRest => most = usize::MAX,
-                Passing::Normal | Passing::Keyword => {
-                    least += usize::from(!parameter.optional);
-                    most = most.saturating_add(1);
-                }
-            }
-        }
-        (least..=most).contains(&count)
     }
 
     /// Calls one value.
@@ -278,7 +230,7 @@ impl Evaluation<'_> {
             _ => return,
         };
         let instance = Fact::new(Value::Instance(class), fact.evidence.max(Evidence::DeclaredReceiver));
-        for constructor in self.constructors(class, arguments.count()) {
+        for constructor in self.constructors(class, arguments.count(), arguments.list) {
             self.invoke(constructor, Some(instance), arguments, &mut Set::default());
         }
         set.insert(instance);

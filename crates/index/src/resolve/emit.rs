@@ -5,13 +5,14 @@
 
 use smallvec::SmallVec;
 use syntax::facts::{
-    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, ImportForm, Kind, Position, Reference, Role,
+    BaseKind, Bound, DefinitionId, Expression, ExpressionId, FileFacts, Flags, ImportForm, Kind, List, Position,
+    Reference, Role,
 };
 
 use super::evaluate::Evaluation;
 use super::languages::{Builtin, Dispatch};
 use super::linker::Found;
-use super::links::{ModuleTarget, exported, is_function, is_type, is_variable};
+use super::links::{ModuleTarget, NONE, exported, is_function, is_type, is_variable};
 use super::value::{Fact, Place, Value};
 use super::words::Word;
 use crate::model::{Edge, EdgeKind, Evidence, FileId, ResolvedFile, SymbolRef, Target};
@@ -33,6 +34,7 @@ type Ends = SmallVec<[(End, Evidence, EdgeKind); 4]>;
 pub fn edges(evaluation: &mut Evaluation<'_>) -> ResolvedFile {
     let mut emission = Emission {
         calls: vec![u32::MAX; evaluation.facts.expressions.len()],
+        decorated: decorated(evaluation.facts),
         evaluation,
         resolved: ResolvedFile::default(),
     };
@@ -61,7 +63,31 @@ struct Emission<'e, 'a> {
     evaluation: &'e mut Evaluation<'a>,
     /// By callee: the call.
     calls: Vec<u32>,
+    /// By the expression of a decorator: the definition that it decorates. Empty when there is none.
+    decorated: Vec<u32>,
     resolved: ResolvedFile,
+}
+
+fn decorated(facts: &FileFacts) -> Vec<u32> {
+    if facts
+        .definitions
+        .iter()
+        .all(|definition| definition.decorators.is_empty())
+    {
+        return Vec::new();
+    }
+    let mut decorated = vec![NONE; facts.expressions.len()];
+    for (id, definition) in facts.definitions.iter().enumerate() {
+        for &decorator in &definition.decorators {
+            let mut at = decorator;
+            decorated[at.index()] = id as u32;
+            if let Expression::Call { callee, .. } = *facts.expression(at) {
+                at = callee;
+                decorated[at.index()] = id as u32;
+            }
+        }
+    }
+    decorated
 }
 
 impl Emission<'_, '_> {
@@ -78,9 +104,19 @@ impl Emission<'_, '_> {
     fn reference(&mut self, reference: Reference) {
         match reference.role {
             Role::Call | Role::Instantiate | Role::Macro => self.call(reference),
+            // Applying a decorator is a relation of its own, not a call that the code around it makes.
             Role::Decorate => {
-                self.mention(reference, EdgeKind::Decorated);
-                self.call(reference);
+                let within = self
+                    .decorated
+                    .get(reference.expression.index())
+                    .copied()
+                    .unwrap_or(NONE);
+                let within = if within == NONE {
+                    reference.within
+                } else {
+                    Some(DefinitionId(within))
+                };
+                self.mention(Reference { within, ..reference }, EdgeKind::Decorated);
             }
             Role::Read => self.mention(reference, EdgeKind::Reads),
             Role::Write => self.mention(reference, EdgeKind::Writes),
@@ -92,7 +128,9 @@ impl Emission<'_, '_> {
     fn call(&mut self, reference: Reference) {
         let plain = self.evaluation.set_of(reference.expression);
         let values = self.evaluation.expand(plain.facts());
-        let values = self.evaluation.fitting(values, arguments_of(reference));
+        let values = self
+            .evaluation
+            .fitting(values, arguments_of(reference), self.list_of(reference));
         let mut ends = Ends::new();
         let mut known = false;
         for &fact in values.facts() {
@@ -102,7 +140,7 @@ impl Emission<'_, '_> {
         known |= !ends.is_empty() || !values.is_empty();
         self.callbacks(reference.expression, values.facts(), &mut ends);
         if ends.is_empty() {
-            if !known && reference.role != Role::Decorate {
+            if !known {
                 self.resolved.unresolved_calls += 1;
             }
             return;
@@ -135,7 +173,10 @@ impl Emission<'_, '_> {
             }
             Value::Class(class) => {
                 ends.push((End::Definition(class), evidence, EdgeKind::Instantiates));
-                for constructor in self.evaluation.constructors(class, arguments_of(reference)) {
+                for constructor in self
+                    .evaluation
+                    .constructors(class, arguments_of(reference), self.list_of(reference))
+                {
                     let owner = self
                         .evaluation
                         .linker
@@ -151,7 +192,10 @@ impl Emission<'_, '_> {
             }
             // `this(…)` runs another constructor of the type.
             Value::Instance(class) if self.is_this(reference.expression) => {
-                for constructor in self.evaluation.constructors(class, arguments_of(reference)) {
+                for constructor in self
+                    .evaluation
+                    .constructors(class, arguments_of(reference), self.list_of(reference))
+                {
                     ends.push((End::Definition(constructor), evidence, EdgeKind::Calls));
                 }
             }
@@ -166,7 +210,10 @@ impl Emission<'_, '_> {
             }
             Value::Super(class) => {
                 let constructors = self.evaluation.base_constructors(class);
-                for constructor in self.evaluation.accepting(constructors, arguments_of(reference)) {
+                for constructor in
+                    self.evaluation
+                        .accepting(constructors, arguments_of(reference), self.list_of(reference))
+                {
                     ends.push((End::Definition(constructor), Evidence::Inherited, EdgeKind::Calls));
                 }
             }
@@ -177,6 +224,18 @@ impl Emission<'_, '_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The arguments of the call whose callee is mentioned.
+    fn list_of(&self, reference: Reference) -> Option<List> {
+        let call = *self
+            .calls
+            .get(reference.expression.index())
+            .filter(|&&call| call != u32::MAX)?;
+        match *self.evaluation.facts.expression(ExpressionId(call)) {
+            Expression::Call { arguments, .. } | Expression::New { arguments, .. } => Some(arguments),
+            _ => None,
         }
     }
 
@@ -196,19 +255,25 @@ impl Emission<'_, '_> {
         }
         let mut found: SmallVec<[Place; 8]> = SmallVec::new();
         let mut queue: Vec<Place> = linker.heirs(class).to_vec();
+        // Where having the methods is what counts, embedding a type alone does not make another one of it.
+        let structural = self.evaluation.policy.policy.structural;
+        queue.retain(|&heir| !structural || linker.satisfied(heir).contains(&class));
         let mut next = 0;
         while next < queue.len() && next < 256 {
             let heir = queue[next];
             next += 1;
             // An heir without a member of its own runs what it inherits, from another base perhaps.
             for member in linker.inherited_members(heir, link.name) {
-                let runs = linker.definition(member).is_some_and(|link| !link.flags.contains(Flags::ABSTRACT));
-                if member != function && runs && !found.contains(&member) {
+                let runs = linker
+                    .definition(member)
+                    .is_some_and(|link| !link.flags.contains(Flags::ABSTRACT));
+                let fits = !self.evaluation.policy.policy.exact_arguments || linker.overrides(member, function);
+                if member != function && runs && fits && !found.contains(&member) {
                     found.push(member);
                 }
             }
             for &below in linker.heirs(heir) {
-                if !queue.contains(&below) {
+                if !structural && !queue.contains(&below) {
                     queue.push(below);
                 }
             }
@@ -483,7 +548,11 @@ impl Emission<'_, '_> {
     fn satisfied(&mut self, id: DefinitionId, place: Place) {
         let at = self.evaluation.facts.definition(id).name_at;
         for &interface in self.evaluation.linker.satisfied(place) {
-            self.push(Some(id), at, &[(End::Definition(interface), Evidence::Dispatch, EdgeKind::Implements)]);
+            self.push(
+                Some(id),
+                at,
+                &[(End::Definition(interface), Evidence::Dispatch, EdgeKind::Implements)],
+            );
         }
     }
 
@@ -554,7 +623,12 @@ impl Emission<'_, '_> {
         };
         let (certain, inferred) = (count(true), count(false));
         for &(end, evidence, kind) in ends {
-            let candidates = if direct(evidence) { certain } else { inferred };
+            // Several constructors of one class are several candidates all the same.
+            let alike = ends
+                .iter()
+                .filter(|(_, other, known)| *known == kind && direct(*other) == direct(evidence))
+                .count();
+            let candidates = if direct(evidence) { certain } else { inferred }.max(alike);
             let (origin, confidence) = evidence.weigh(candidates);
             let to = match end {
                 End::Definition(place) => {

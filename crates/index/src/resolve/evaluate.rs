@@ -5,6 +5,7 @@
 //! changes. Names pull from the writes that reach them, members and calls look into [`super::linker`] and the tables, and
 //! whatever leaves the file (returns, fields, variables, arguments) is contributed under a [`Key`].
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
@@ -16,6 +17,7 @@ use super::calls::Arguments;
 use super::languages::{Compiled, Generic};
 use super::linker::{Found, Linker, decorated_name};
 use super::links::{ExportLink, ModuleTarget, exported, is_type, runs};
+use super::members;
 use super::tables::Round;
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{ALL, Identity, Key, UNKEYED, Word, WordMap};
@@ -40,6 +42,8 @@ pub struct Evaluation<'a> {
     /// By [`Name`].
     pub words: Vec<Word>,
     bindings: Bindings,
+    /// The external class whose heirs are classes of classes.
+    metaclass: Option<Value>,
     /// By expression: a run of `arena`.
     sets: Vec<(u32, u32)>,
     arena: Vec<Fact>,
@@ -49,7 +53,15 @@ pub struct Evaluation<'a> {
     previous: WordMap<Key, Set>,
     current: WordMap<Key, Set>,
     reads: HashSet<Key, BuildHasherDefault<Identity>>,
+    /// Whether the expression being evaluated read anything that can still change.
+    unsettled: bool,
+    /// By expression: nothing that it depends on can change any more.
+    settled: Vec<bool>,
+    /// Members found so far, by (type, name).
+    pub lookups: RefCell<WordMap<(Word, Word), SmallVec<[members::Found; 2]>>>,
     changed: bool,
+    /// By binding, filled when first asked for.
+    pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,
 }
 
 impl<'a> Evaluation<'a> {
@@ -66,13 +78,22 @@ impl<'a> Evaluation<'a> {
                 .map(|name| Word::of(facts.text(Name(name as u32))))
                 .collect(),
             bindings: Bindings::new(facts, policy.policy.hoists),
+            metaclass: policy
+                .builtin_names
+                .get(&Word::of("type"))
+                .copied()
+                .map(Value::External),
             sets: vec![(0, 0); facts.expressions.len()],
             arena: Vec::new(),
             decorated: WordMap::default(),
             previous: WordMap::default(),
             current: WordMap::default(),
             reads: HashSet::default(),
+            unsettled: false,
+            settled: vec![false; facts.expressions.len()],
+            lookups: RefCell::default(),
             changed: false,
+            declared_types: OnceCell::new(),
         };
         for _ in 0..MAX_PASSES {
             evaluation.changed = false;
@@ -119,6 +140,7 @@ impl<'a> Evaluation<'a> {
     /// What all files say about `key`.
     pub fn read(&mut self, key: Key) -> Set {
         self.reads.insert(key);
+        self.unsettled = true;
         let mut set = Set::default();
         if let Some(known) = self.previous.get(&key) {
             set.extend(known.facts());
@@ -276,8 +298,16 @@ impl<'a> Evaluation<'a> {
 
     fn pass(&mut self) {
         for index in 0..self.facts.expressions.len() {
-            if let Some(set) = self.transfer(ExpressionId(index as u32)) {
-                self.store(index, set.facts());
+            if self.settled[index] {
+                continue;
+            }
+            self.unsettled = false;
+            match self.transfer(ExpressionId(index as u32)) {
+                Some(set) => self.store(index, set.facts()),
+                None => self.settled[index] = true,
+            }
+            if !self.unsettled {
+                self.settled[index] = self.settles(ExpressionId(index as u32));
             }
         }
         self.decorate();
@@ -287,6 +317,41 @@ impl<'a> Evaluation<'a> {
         self.publish_definitions();
         self.publish_names();
         self.publish_exports();
+    }
+
+    /// Whether an expression that read no table has its final value. What contributes on its own never settles.
+    fn settles(&self, id: ExpressionId) -> bool {
+        let settled = |id: ExpressionId| self.settled.get(id.index()).copied().unwrap_or(false);
+        match *self.facts.expression(id) {
+            Expression::Unknown | Expression::Text(_) | Expression::Literal(_) => true,
+            Expression::Free { .. } | Expression::This(_) | Expression::Super(_) | Expression::Module(_) => true,
+            Expression::Bound { binding, at } => {
+                let mut all = true;
+                self.bindings.reaching(binding.0, at, |source| {
+                    all &= match source {
+                        Source::Value(value) | Source::Type(value) => settled(value),
+                        Source::Definition(id) => self.facts.definition(id).decorators.is_empty(),
+                        Source::Import(_) | Source::Parameter(..) | Source::Receiver(..) => true,
+                    };
+                });
+                all
+            }
+            Expression::Member { object: inner, .. }
+            | Expression::Argument { value: inner, .. }
+            | Expression::Index { object: inner, .. }
+            | Expression::Unwrap(inner)
+            | Expression::Element(inner)
+            | Expression::Item(inner, _)
+            | Expression::Entered(inner)
+            | Expression::Typed(inner)
+            | Expression::Wrapped(inner) => settled(inner),
+            Expression::Choice(list) => self
+                .facts
+                .list(list)
+                .iter()
+                .all(|&choice| settled(ExpressionId(choice))),
+            _ => false,
+        }
     }
 
     fn store(&mut self, index: usize, facts: &[Fact]) {
@@ -734,7 +799,11 @@ impl<'a> Evaluation<'a> {
                 }
                 let values = self.set_of(value);
                 let key = Key::returned(self.place(function));
-                for &fact in values.facts().iter().filter(|fact| !declared || is_callable(fact.value)) {
+                for &fact in values
+                    .facts()
+                    .iter()
+                    .filter(|fact| !declared || is_callable(fact.value))
+                {
                     let at_best = match fact.value {
                         Value::Instance(_) => Evidence::InferredReceiver,
                         _ => Evidence::FollowedValue,
@@ -805,7 +874,11 @@ impl<'a> Evaluation<'a> {
                 && let Some(type_) = definition.result
             {
                 let values = self.instances(self.facts_of(type_));
-                self.contribute(Key::field(place, UNDERLYING), values.facts(), Evidence::DeclaredReceiver);
+                self.contribute(
+                    Key::field(place, UNDERLYING),
+                    values.facts(),
+                    Evidence::DeclaredReceiver,
+                );
                 continue;
             }
             match (definition.kind, definition.result, owner) {
@@ -884,7 +957,10 @@ pub fn add_held(set: &mut Set, facts: &[Fact], at_best: Evidence) {
 }
 
 fn is_callable(value: Value) -> bool {
-    matches!(value, Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..))
+    matches!(
+        value,
+        Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..)
+    )
 }
 
 /// The word of a position in a sequence.
@@ -894,8 +970,6 @@ pub fn position_word(position: usize) -> Word {
 }
 
 fn is_metaclass(evaluation: &Evaluation<'_>, class: Place) -> bool {
-    evaluation.linker.bases(class).iter().any(|base| match base.value {
-        Value::External(word) => &*evaluation.linker.externals.text(word) == "py:builtins::type",
-        _ => false,
-    })
+    let bases = evaluation.linker.bases(class);
+    bases.iter().any(|base| Some(base.value) == evaluation.metaclass)
 }

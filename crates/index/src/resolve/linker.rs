@@ -3,6 +3,8 @@
 //!
 //! Everything here is a pure function of the files' [`Links`] and paths, computed file by file and then read only.
 
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -13,7 +15,7 @@ use super::languages::{ALL, BaseOrder, Compiled, policy_of};
 use super::links::{ExportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::value::{Place, Value};
-use super::words::{Externals, Word, WordMap, mix};
+use super::words::{Externals, Identity, Word, WordMap, mix};
 use crate::model::FileId;
 use crate::packages::Packages;
 use crate::tree::Tree;
@@ -76,6 +78,8 @@ pub struct Linker {
     /// Bases as written, by class.
     bases: WordMap<u64, Vec<BaseLink>>,
     ancestries: WordMap<u64, Ancestry>,
+    /// Every name that some file assigns as a member: other names need not be looked up among contributed values.
+    fields: HashSet<Word, BuildHasherDefault<Identity>>,
     /// Direct heirs, by class.
     heirs: WordMap<u64, Vec<Place>>,
     /// Interfaces that a type implements without saying so.
@@ -83,27 +87,22 @@ pub struct Linker {
 }
 
 /// A place as a key of a [`WordMap`], which does no hashing of its own.
-fn packed(place: Place) -> u64 {
+pub fn packed(place: Place) -> u64 {
     mix(u64::from(place.file), u64::from(place.id))
 }
 
 impl Linker {
-    /// Links all files of `tree`. `known` gives the links of files that did not change.
-    pub fn new(tree: &dyn Tree, packages: &Packages, known: impl Fn(u32) -> Option<Arc<Links>> + Sync) -> Linker {
+    /// Links all files of `tree`.
+    pub fn new(tree: &dyn Tree, packages: &Packages) -> Linker {
         let files = tree.file_count() as u32;
         let externals = Externals::default();
         let policies: Vec<Compiled> = ALL.iter().map(|policy| Compiled::new(policy, &externals)).collect();
         let mut links: Vec<Arc<Links>> = (0..files)
             .into_par_iter()
             .map(|file| {
-                known(file).unwrap_or_else(|| {
-                    let language = policy_of(tree.language(FileId(file)));
-                    Arc::new(Links::new(
-                        &tree.facts(FileId(file)),
-                        language,
-                        ALL[language as usize].overloads,
-                    ))
-                })
+                let language = policy_of(tree.language(FileId(file)));
+                let overloads = ALL[language as usize].overloads;
+                Arc::new(Links::new(&tree.facts(FileId(file)), language, overloads))
             })
             .collect();
         let mut maps = Maps::new(links.len());
@@ -142,14 +141,30 @@ impl Linker {
             bases: WordMap::default(),
             ancestries: WordMap::default(),
             heirs: WordMap::default(),
+            fields: HashSet::default(),
             satisfied: WordMap::default(),
         };
+        linker.fields = linker
+            .links
+            .iter()
+            .flat_map(|links| links.fields.iter().copied())
+            .collect();
         linker.gather_packages();
         linker.gather_qualified_types();
         linker.gather_owners(tree);
         linker.gather_bases(tree);
         linker.gather_satisfied();
         linker
+    }
+
+    /// Whether the facts of `file`, which changed, still give the links that are known of it.
+    pub fn links_hold(&self, tree: &dyn Tree, file: FileId) -> bool {
+        let Some(known) = self.links.get(file.0 as usize) else {
+            return false;
+        };
+        let policy = &ALL[known.language as usize];
+        let fresh = Links::new(&tree.facts(file), known.language, policy.overloads);
+        policy_of(tree.language(file)) == known.language && known.unresolved() == fresh
     }
 
     /// The policy of a file's language.
@@ -275,6 +290,11 @@ impl Linker {
             }
         }
         found
+    }
+
+    /// Whether some file assigns a member of this name.
+    pub fn is_field(&self, name: Word) -> bool {
+        self.fields.contains(&name)
     }
 
     /// The bases of a class as written.
@@ -442,7 +462,10 @@ impl Linker {
         let alone = [class];
         let classes = self.ancestry(class).map_or(&alone[..], |ancestry| &ancestry.classes);
         let members = classes.iter().map(|&owner| self.own_members(owner, name));
-        members.into_iter().find(|members| !members.is_empty()).unwrap_or_default()
+        members
+            .into_iter()
+            .find(|members| !members.is_empty())
+            .unwrap_or_default()
     }
 
     fn push_definition(&self, place: Place, found: &mut Names) {
@@ -489,7 +512,11 @@ impl Linker {
     fn gather_qualified_types(&mut self) {
         for (file, links) in self.links.iter().enumerate() {
             let file = file as u32;
-            let Some(package) = self.maps.package_of(file).filter(|_| self.policy(file).policy.packages_visible) else {
+            let Some(package) = self
+                .maps
+                .package_of(file)
+                .filter(|_| self.policy(file).policy.packages_visible)
+            else {
                 continue;
             };
             // A definition comes after the one that contains it, so the owner's word is known.
@@ -499,9 +526,14 @@ impl Linker {
                     NONE => Some(package),
                     parent => words.get(parent as usize).copied().flatten(),
                 };
-                let word = outer.filter(|_| is_type(definition.kind)).map(|outer| outer.then(definition.name));
+                let word = outer
+                    .filter(|_| is_type(definition.kind))
+                    .map(|outer| outer.then(definition.name));
                 if let Some(word) = word {
-                    self.qualified_types.entry(word).or_default().push(Place { file, id: id as u32 });
+                    self.qualified_types
+                        .entry(word)
+                        .or_default()
+                        .push(Place { file, id: id as u32 });
                 }
                 words.push(word);
             }

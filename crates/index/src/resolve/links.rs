@@ -7,6 +7,8 @@ use syntax::facts::{
     ScopeId, ScopeKind,
 };
 
+use super::languages::ALL;
+use super::overloads::TypeName;
 use super::value::Place;
 use super::words::{Key, Word};
 
@@ -38,6 +40,10 @@ pub struct Links {
     pub aliases: Vec<(Word, Box<[Word]>)>,
     /// Some definition is a test.
     pub has_tests: bool,
+    /// Hash of what the linker reads from facts besides: texts of imports, bases, owners.
+    pub fingerprint: u64,
+    /// Names of the members that the file assigns or declares with a value, sorted.
+    pub fields: Vec<Word>,
     /// Modules named by text in expressions.
     pub text_modules: Vec<(Word, ModuleTarget)>,
     /// Names listed in an explicit list of public names, when there is one (`__all__`).
@@ -96,6 +102,8 @@ pub struct ParameterLink {
     pub passing: Passing,
     /// Callers may leave it out.
     pub optional: bool,
+    /// What it is declared to take.
+    pub type_: TypeName,
 }
 
 /// An import, with its target once the linker found it.
@@ -195,6 +203,22 @@ impl Links {
         links.add_names(facts, &words, overloads);
         links.add_imports(facts, &words);
         links.add_exports(facts, &words);
+        links.add_fields(facts, &words);
+        links.fingerprint = fingerprint(facts, &words);
+        links
+    }
+
+    /// The links as they were before the linker filled in what it found.
+    pub fn unresolved(&self) -> Links {
+        let mut links = self.clone();
+        for definition in &mut links.definitions {
+            definition.owner = None;
+        }
+        for import in &mut links.imports {
+            import.target = ModuleTarget::Nothing;
+            import.binds_first = None;
+        }
+        links.text_modules.clear();
         links
     }
 
@@ -236,6 +260,9 @@ impl Links {
                     name: words[parameter.name.index()],
                     passing: parameter.passing,
                     optional: parameter.default.is_some(),
+                    type_: parameter.type_.map_or(TypeName::Unknown, |type_| {
+                        TypeName::of_type(facts, type_, ALL[self.language as usize].wrapped_arrays)
+                    }),
                 }));
             self.definitions.push(DefinitionLink {
                 kind: definition.kind,
@@ -334,6 +361,40 @@ impl Links {
                 self.wildcards.push(id as u32);
             }
         }
+    }
+
+    fn add_fields(&mut self, facts: &FileFacts, words: &[Word]) {
+        for flow in &facts.flows {
+            if let Flow::Assign { target, .. } | Flow::Typed { target, .. } = *flow
+                && let Expression::Member { name, .. } = *facts.expression(target)
+            {
+                self.fields.push(words[name.index()]);
+            }
+        }
+        for binding in &facts.bindings {
+            let kind = facts.scopes.get(binding.scope.index()).map(|scope| scope.kind);
+            if matches!(kind, Some(ScopeKind::Type | ScopeKind::Module)) {
+                self.fields.push(words[binding.name.index()]);
+            }
+        }
+        for definition in facts
+            .definitions
+            .iter()
+            .filter(|definition| is_variable(definition.kind))
+        {
+            self.fields.push(words[definition.name.index()]);
+        }
+        for expression in &facts.expressions {
+            // What `setattr(x, "name", …)` and the like name.
+            if let Expression::Call { arguments, .. } = *expression
+                && let [_, second, _] = *facts.list(arguments)
+                && let Expression::Text(name) = *facts.expression(ExpressionId(second))
+            {
+                self.fields.push(words[name.index()]);
+            }
+        }
+        self.fields.sort_unstable();
+        self.fields.dedup();
     }
 
     fn add_exports(&mut self, facts: &FileFacts, words: &[Word]) {
@@ -439,15 +500,15 @@ fn shape(facts: &FileFacts, definition: &Definition) -> Word {
     }
     let results = match definition.result.map(|result| facts.expression(result)) {
         None => 0,
-        Some(Expression::Generic { base, arguments })
-            if matches!(*facts.expression(*base), Expression::Free { name, .. } if facts.text(name) == "()") =>
-        {
+        Some(Expression::Generic { base, arguments }) if matches!(*facts.expression(*base), Expression::Free { name, .. } if facts.text(name) == "()") => {
             arguments.len
         }
         Some(_) => 1,
     };
     let types = definition.parameters.iter().filter_map(|parameter| parameter.type_text);
-    types.fold(Word(u64::from(results)), |word, text| word.then(Word::of(&unqualified(facts.text(text)))))
+    types.fold(Word(u64::from(results)), |word, text| {
+        word.then(Word::of(&unqualified(facts.text(text))))
+    })
 }
 
 fn unqualified(type_: &str) -> String {
@@ -466,4 +527,58 @@ fn unqualified(type_: &str) -> String {
         }
     }
     bare.replace("interface{}", "any")
+}
+
+fn fingerprint(facts: &FileFacts, words: &[Word]) -> u64 {
+    let mut hash = Word(0);
+    for import in &facts.imports {
+        let alias = import.alias.map_or(Word(0), |alias| words[alias.index()]);
+        hash = hash
+            .then(words[import.module.index()])
+            .then(alias)
+            .then(Word(u64::from(import.level)));
+    }
+    for definition in &facts.definitions {
+        for base in &definition.bases {
+            hash = hash
+                .then(Word(base.kind as u64))
+                .then(expression_word(facts, words, base.type_, 16));
+        }
+        if let Some(owner) = definition.owner {
+            hash = hash.then(expression_word(facts, words, owner, 16));
+        }
+    }
+    for expression in &facts.expressions {
+        if let Expression::Module(name) = *expression {
+            hash = hash.then(words[name.index()]);
+        }
+    }
+    hash.0
+}
+
+/// A hash of everything that static resolution can see of an expression.
+fn expression_word(facts: &FileFacts, words: &[Word], expression: ExpressionId, depth: u8) -> Word {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Word(0);
+    };
+    match *facts.expression(expression) {
+        Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()) {
+            Some(binding) => {
+                let to = match binding.to {
+                    Bound::Definition(id) => u64::from(id.0),
+                    Bound::Import(id) => 1 << 40 | u64::from(id.0),
+                    _ => 1 << 41,
+                };
+                words[binding.name.index()].then(Word(to))
+            }
+            None => Word(1),
+        },
+        Expression::Free { name, scope } => words[name.index()].then(Word(u64::from(scope.0))),
+        Expression::Member { object, name } => expression_word(facts, words, object, depth).then(words[name.index()]),
+        Expression::Generic { base: inner, .. } | Expression::Wrapped(inner) | Expression::Typed(inner) => {
+            expression_word(facts, words, inner, depth).then(Word(2))
+        }
+        Expression::Definition(id) => Word(3).then(Word(u64::from(id.0))),
+        _ => Word(4),
+    }
 }

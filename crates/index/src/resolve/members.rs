@@ -5,6 +5,7 @@ use syntax::facts::{Flags, Kind};
 
 use super::calls::Arguments;
 use super::evaluate::{Evaluation, PAYLOAD, UNDERLYING, add_held, position_word};
+use super::linker::packed;
 use super::links::{ModuleTarget, exported, is_function, is_type};
 use super::value::{Fact, Place, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
@@ -30,7 +31,7 @@ impl Evaluation<'_> {
                 _ => self.member_of(fact, name, text, 3, &mut set),
             }
         }
-        if !parameters.is_empty() && set.facts().iter().all(|fact| fact.value == Value::Foreign) {
+        if !parameters.is_empty() && set.is_empty() {
             for &fact in self.expand(&parameters).facts() {
                 self.member_of(fact, name, text, 3, &mut set);
             }
@@ -62,8 +63,8 @@ impl Evaluation<'_> {
             Value::Function(function) => {
                 self.class_member(function, fact.evidence, name, text, set);
             }
-            Value::Instance(class) => self.instance_member(class, class, false, fact.evidence, name, set),
-            Value::Super(class) => self.instance_member(class, class, true, fact.evidence, name, set),
+            Value::Instance(class) => self.instance_member(class, false, fact.evidence, name, set),
+            Value::Super(class) => self.instance_member(class, true, fact.evidence, name, set),
             Value::Object(object) => {
                 for held in self.read(Key::content(object, name)).facts() {
                     let value = match held.value {
@@ -85,19 +86,36 @@ impl Evaluation<'_> {
 
     /// The first definitions called `name` in the type or its ancestors.
     pub fn find_members(&self, class: Place, after_itself: bool, name: Word) -> SmallVec<[Found; 2]> {
+        let key = (Word(packed(class) ^ u64::from(after_itself)), name);
+        if let Some(found) = self.lookups.borrow().get(&key) {
+            return found.clone();
+        }
+        let found = self.search_members(class, after_itself, name);
+        self.lookups.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn search_members(&self, class: Place, after_itself: bool, name: Word) -> SmallVec<[Found; 2]> {
         let alone = [class];
         let classes = self
             .linker
             .ancestry(class)
             .map_or(&alone[..], |ancestry| &ancestry.classes);
+        let mut found: SmallVec<[Found; 2]> = SmallVec::new();
         for &owner in &classes[usize::from(after_itself).min(classes.len())..] {
             let members = self.chosen(self.linker.own_members(owner, name));
-            if !members.is_empty() {
-                let inherited = owner != class;
-                return members.into_iter().map(|member| Found { member, inherited }).collect();
+            let inherited = owner != class;
+            for member in members {
+                // Further up, only overloads that nothing nearer overrides are news.
+                if !found.iter().any(|nearer| self.linker.overrides(nearer.member, member)) {
+                    found.push(Found { member, inherited });
+                }
+            }
+            if !found.is_empty() && !self.policy.policy.exact_arguments {
+                break;
             }
         }
-        SmallVec::new()
+        found
     }
 
     /// Of several definitions of one name in one type: all where they are overloads, else the getter or the last.
@@ -121,107 +139,102 @@ impl Evaluation<'_> {
         if text == "prototype" && self.policy.policy.class_member == "constructor" {
             return set.insert(Fact::new(Value::Instance(class), known.max(Evidence::DeclaredReceiver)));
         }
-        let linker = self.linker;
-        let alone = [class];
-        let ancestry = linker.ancestry(class);
-        let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
-        for &owner in classes {
-            let step = if owner == class {
-                Evidence::DeclaredReceiver
-            } else {
-                Evidence::Inherited
-            };
-            let evidence = known.max(step);
-            let mut hit = false;
-            for member in self.chosen(linker.own_members(owner, name)) {
-                let Some(link) = linker.definition(member) else {
-                    continue;
-                };
-                if link.kind == Kind::EnumMember {
-                    set.insert(Fact::new(Value::Instance(owner), evidence));
-                    hit = true;
-                } else if is_type(link.kind) {
-                    set.insert(Fact::new(Value::Class(member), evidence));
-                    hit = true;
-                } else if is_function(link.kind) {
-                    let value = if link.flags.contains(Flags::CLASS_METHOD) {
-                        Value::ClassMethod(member, class)
-                    } else {
-                        Value::Function(member)
-                    };
-                    set.insert(Fact::new(value, evidence));
-                    self.add_decorated(member, set);
-                    hit = true;
-                }
-            }
-            let held = self.read(Key::field(owner, name));
-            add_held(set, held.facts(), evidence);
-            if hit || !held.is_empty() {
-                return;
-            }
-        }
-        if ancestry.is_some_and(|ancestry| ancestry.open) {
-            set.insert(Fact::new(Value::Foreign, known));
-        }
+        self.type_member(class, false, known, name, set, Self::add_static_member);
     }
 
-    fn instance_member(
+    fn instance_member(&mut self, class: Place, after_itself: bool, known: Evidence, name: Word, set: &mut Set) {
+        if name == self.policy.class_member {
+            return set.insert(Fact::new(Value::Class(class), known));
+        }
+        self.type_member(class, after_itself, known, name, set, Self::add_instance_member);
+    }
+
+    /// Looks for `name` in the type and its ancestors, definitions and contributed values alike; the first that has it wins.
+    fn type_member(
         &mut self,
         class: Place,
-        receiver: Place,
         after_itself: bool,
         known: Evidence,
         name: Word,
         set: &mut Set,
+        add: fn(&mut Self, Place, Place, Evidence, &mut Set) -> bool,
     ) {
         let linker = self.linker;
-        if name == self.policy.class_member {
-            return set.insert(Fact::new(Value::Class(class), known));
-        }
-        let alone = [class];
         let ancestry = linker.ancestry(class);
-        let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
-        for &owner in &classes[usize::from(after_itself).min(classes.len())..] {
-            let step = if owner == class {
-                Evidence::DeclaredReceiver
-            } else {
-                Evidence::Inherited
-            };
-            let evidence = known.max(step);
-            let mut hit = false;
-            for member in self.chosen(linker.own_members(owner, name)) {
-                let Some(link) = linker.definition(member) else {
-                    continue;
-                };
-                if is_type(link.kind) {
-                    set.insert(Fact::new(Value::Class(member), evidence));
-                    hit = true;
-                } else if link.flags.contains(Flags::GETTER) {
-                    hit = true;
-                    let receiver = Fact::new(Value::Instance(receiver), evidence);
-                    self.returned(member, Some(receiver), &Arguments::default(), set);
-                } else if is_function(link.kind) {
-                    hit = true;
-                    let value = if link.flags.contains(Flags::STATIC) {
-                        Value::Function(member)
-                    } else if link.flags.contains(Flags::CLASS_METHOD) {
-                        Value::ClassMethod(member, receiver)
-                    } else {
-                        Value::Method(member, receiver)
-                    };
-                    set.insert(Fact::new(value, evidence));
-                    self.add_decorated(member, set);
+        let mut hit = false;
+        if linker.is_field(name) {
+            let alone = [class];
+            let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
+            for &owner in &classes[usize::from(after_itself).min(classes.len())..] {
+                let evidence = known.max(step(owner != class));
+                for member in self.chosen(linker.own_members(owner, name)) {
+                    hit |= add(self, member, class, evidence, set);
+                }
+                let held = self.read(Key::field(owner, name));
+                add_held(set, held.facts(), evidence);
+                hit |= !held.is_empty();
+                if hit {
+                    return;
                 }
             }
-            let held = self.read(Key::field(owner, name));
-            add_held(set, held.facts(), evidence);
-            if hit || !held.is_empty() {
-                return;
+        } else {
+            for found in self.find_members(class, after_itself, name) {
+                hit |= add(self, found.member, class, known.max(step(found.inherited)), set);
             }
         }
-        if ancestry.is_some_and(|ancestry| ancestry.open) {
+        if !hit && ancestry.is_some_and(|ancestry| ancestry.open) {
             set.insert(Fact::new(Value::Foreign, known));
         }
+    }
+
+    /// Adds a member reached through the type itself; whether it has a value of its own.
+    fn add_static_member(&mut self, member: Place, class: Place, evidence: Evidence, set: &mut Set) -> bool {
+        let Some(link) = self.linker.definition(member) else {
+            return false;
+        };
+        if link.kind == Kind::EnumMember {
+            let owner = link.owner.unwrap_or(class);
+            set.insert(Fact::new(Value::Instance(owner), evidence));
+        } else if is_type(link.kind) {
+            set.insert(Fact::new(Value::Class(member), evidence));
+        } else if is_function(link.kind) {
+            let value = if link.flags.contains(Flags::CLASS_METHOD) {
+                Value::ClassMethod(member, class)
+            } else {
+                Value::Function(member)
+            };
+            set.insert(Fact::new(value, evidence));
+            self.add_decorated(member, set);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Adds a member reached through an instance; whether it has a value of its own.
+    fn add_instance_member(&mut self, member: Place, receiver: Place, evidence: Evidence, set: &mut Set) -> bool {
+        let Some(link) = self.linker.definition(member) else {
+            return false;
+        };
+        if is_type(link.kind) {
+            set.insert(Fact::new(Value::Class(member), evidence));
+        } else if link.flags.contains(Flags::GETTER) {
+            let receiver = Fact::new(Value::Instance(receiver), evidence);
+            self.returned(member, Some(receiver), &Arguments::default(), set);
+        } else if is_function(link.kind) {
+            let value = if link.flags.contains(Flags::STATIC) {
+                Value::Function(member)
+            } else if link.flags.contains(Flags::CLASS_METHOD) {
+                Value::ClassMethod(member, receiver)
+            } else {
+                Value::Method(member, receiver)
+            };
+            set.insert(Fact::new(value, evidence));
+            self.add_decorated(member, set);
+        } else {
+            return false;
+        }
+        true
     }
 
     fn add_decorated(&mut self, member: Place, set: &mut Set) {
@@ -252,7 +265,9 @@ impl Evaluation<'_> {
                     }
                 }
                 // A generic class or function applied to its arguments outside of a type position.
-                Value::Class(_) | Value::Function(_) | Value::Method(..) | Value::Foreign | Value::Many => set.insert(fact),
+                Value::Class(_) | Value::Function(_) | Value::Method(..) | Value::Foreign | Value::Many => {
+                    set.insert(fact)
+                }
                 Value::External(_) => set.insert(Fact::new(Value::Foreign, fact.evidence)),
                 _ => {}
             }
@@ -378,5 +393,14 @@ impl Evaluation<'_> {
             self.returned(found.member, Some(receiver), &Arguments::default(), set);
         }
         !found.is_empty()
+    }
+}
+
+/// The evidence that finding a member adds.
+fn step(inherited: bool) -> Evidence {
+    if inherited {
+        Evidence::Inherited
+    } else {
+        Evidence::DeclaredReceiver
     }
 }

@@ -22,7 +22,10 @@ impl Linker {
                 continue;
             }
             for (id, definition) in links.definitions.iter().enumerate() {
-                let place = Place { file: file as u32, id: id as u32 };
+                let place = Place {
+                    file: file as u32,
+                    id: id as u32,
+                };
                 if definition.kind == Kind::Interface {
                     interfaces.push(place);
                 } else if definition.kind == Kind::Method
@@ -36,12 +39,17 @@ impl Linker {
         let mut found = Vec::new();
         for interface in interfaces {
             let required = self.required(interface);
-            let rarest = required.iter().min_by_key(|(name, _)| owners.get(name).map_or(0, Vec::len));
+            let rarest = required
+                .iter()
+                .min_by_key(|(name, _)| owners.get(name).map_or(0, Vec::len));
             let Some(candidates) = rarest.and_then(|(name, _)| owners.get(name)) else {
                 continue;
             };
             for class in self.with_heirs(candidates) {
-                if required.iter().all(|&(name, shape)| self.has_method(class, name, shape)) {
+                if required
+                    .iter()
+                    .all(|&(name, shape)| self.has_method(class, name, shape))
+                {
                     found.push((class, interface));
                 }
             }
@@ -54,12 +62,17 @@ impl Linker {
     /// Names and shapes of the methods that `interface` asks for, those of embedded interfaces included.
     fn required(&self, interface: Place) -> Vec<(Word, Word)> {
         let alone = [interface];
-        let all = self.ancestry(interface).map_or(&alone[..], |ancestry| &ancestry.classes);
+        let all = self
+            .ancestry(interface)
+            .map_or(&alone[..], |ancestry| &ancestry.classes);
         let mut required = Vec::new();
         for part in all {
             let links = &self.links[part.file as usize];
             let start = links.members.partition_point(|&(owner, _, _)| owner < part.id);
-            for &(_, name, id) in links.members[start..].iter().take_while(|&&(owner, _, _)| owner == part.id) {
+            for &(_, name, id) in links.members[start..]
+                .iter()
+                .take_while(|&&(owner, _, _)| owner == part.id)
+            {
                 let definition = &links.definitions[id as usize];
                 if definition.kind == Kind::Method {
                     required.push((name, definition.shape));
@@ -90,7 +103,8 @@ impl Linker {
 
     fn has_method(&self, class: Place, name: Word, shape: Word) -> bool {
         self.inherited_members(class, name).iter().any(|&member| {
-            self.definition(member).is_some_and(|link| link.kind == Kind::Method && link.shape == shape)
+            self.definition(member)
+                .is_some_and(|link| link.kind == Kind::Method && link.shape == shape)
         })
     }
 }

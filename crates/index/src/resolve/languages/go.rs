@@ -17,9 +17,45 @@ pub(super) const GO: Policy = Policy {
     dispatch: Dispatch::Abstract,
     structural: true,
     builtin_names: &[
-        "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max", "min", "new", "panic",
-        "print", "println", "real", "recover", "error", "any", "bool", "byte", "complex64", "complex128", "float32", "float64",
-        "int", "int8", "int16", "int32", "int64", "rune", "string", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr",
+        "append",
+        "cap",
+        "clear",
+        "close",
+        "complex",
+        "copy",
+        "delete",
+        "imag",
+        "len",
+        "make",
+        "max",
+        "min",
+        "new",
+        "panic",
+        "print",
+        "println",
+        "real",
+        "recover",
+        "error",
+        "any",
+        "bool",
+        "byte",
+        "complex64",
+        "complex128",
+        "float32",
+        "float64",
+        "int",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "rune",
+        "string",
+        "uint",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "uintptr",
     ],
     builtin_module: "builtin",
     generics: &[("()", Generic::Tuple), ("map", Generic::Holds)],
@@ -62,10 +98,12 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
     }
     // Before modules, import paths were directories below `src`.
     let found = ["", "src"].iter().find_map(|root| at(&under(root, site.module)));
-    found.filter(|_| modules.packages.go_modules().is_empty()).unwrap_or_else(|| {
-        let name = site.module;
-        ModuleTarget::External(modules.external(site, name))
-    })
+    found
+        .filter(|_| modules.packages.go_modules().is_empty())
+        .unwrap_or_else(|| {
+            let name = site.module;
+            ModuleTarget::External(modules.external(site, name))
+        })
 }
 
 fn under(directory: &str, rest: &str) -> String {
@@ -78,7 +116,9 @@ fn under(directory: &str, rest: &str) -> String {
 
 /// `vendor` beside the file and in every directory above, nearest first.
 fn vendor_directories(path: &str) -> impl Iterator<Item = String> + '_ {
-    path.char_indices().rev().filter(|&(_, letter)| letter == '/').map(|(at, _)| format!("{}/vendor", &path[..at])).chain(
-        std::iter::once("vendor".to_string()),
-    )
+    path.char_indices()
+        .rev()
+        .filter(|&(_, letter)| letter == '/')
+        .map(|(at, _)| format!("{}/vendor", &path[..at]))
+        .chain(std::iter::once("vendor".to_string()))
 }

@@ -6,13 +6,23 @@ mod go;
 mod java;
 mod php;
 mod python;
+mod ruby;
 
 use super::links::ModuleTarget;
 use super::modules::{ImportSite, Modules, Registry, Site};
 use super::words::{Externals, Word, WordMap};
 
 /// All policies. A language without one resolves inside its files and by explicit imports only.
-pub const ALL: &[Policy] = &[Policy::PLAIN, python::PYTHON, ecmascript::ECMASCRIPT, go::GO, java::JAVA, php::PHP, csharp::CSHARP];
+pub const ALL: &[Policy] = &[
+    Policy::PLAIN,
+    python::PYTHON,
+    ecmascript::ECMASCRIPT,
+    go::GO,
+    java::JAVA,
+    php::PHP,
+    csharp::CSHARP,
+    ruby::RUBY,
+];
 
 /// How one language (or several that import each other) resolves names and members.
 #[derive(Clone, Copy)]

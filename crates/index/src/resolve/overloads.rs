@@ -1,0 +1,344 @@
+//! Which of several functions of one name a call means: by the number of its arguments, then by what is known of their
+//! types.
+//!
+//! Types are compared by name and kind alone; an argument whose type is unknown fits everywhere. What stays equal stays
+//! several candidates.
+
+use smallvec::SmallVec;
+use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, List, LiteralKind, Passing};
+
+use super::evaluate::Evaluation;
+use super::linker::Linker;
+use super::links::ParameterLink;
+use super::value::{Fact, Place, Set, Value};
+use super::words::Word;
+use crate::model::Evidence;
+
+/// What is known of the type of a parameter or an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TypeName {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// Takes everything: a type parameter, the root of all types.
+    Any,
+    /// A number, boxed or not.
+    Number,
+    /// A truth value.
+    Boolean,
+    /// Text.
+    Text,
+    /// Nothing there.
+    Null,
+    /// A function written in place.
+    Function,
+    /// Several of something.
+    Array,
+    /// A type of this name.
+    Named(Word),
+}
+
+impl TypeName {
+    /// The type that `expression` says, read as a type.
+    pub fn of_type(facts: &FileFacts, expression: ExpressionId, wrapped_arrays: bool) -> TypeName {
+        let mut at = expression;
+        for _ in 0..8 {
+            match *facts.expression(at) {
+                Expression::Literal(kind) => return TypeName::of_literal(kind),
+                Expression::Free { name, .. } | Expression::Member { name, .. } => {
+                    return TypeName::of_name(facts.text(name));
+                }
+                Expression::Bound { binding, .. } => {
+                    return match facts.bindings.get(binding.index()) {
+                        Some(binding) if binding.to != Bound::TypeParameter => {
+                            TypeName::of_name(facts.text(binding.name))
+                        }
+                        _ => TypeName::Any,
+                    };
+                }
+                Expression::Definition(id) => return TypeName::of_name(facts.text(facts.definition(id).name)),
+                Expression::Generic { base, .. } => at = base,
+                Expression::Wrapped(_) if wrapped_arrays => return TypeName::Array,
+                Expression::Wrapped(inner) => at = inner,
+                Expression::FunctionType(_) => return TypeName::Function,
+                _ => return TypeName::Unknown,
+            }
+        }
+        TypeName::Unknown
+    }
+
+    fn of_literal(kind: LiteralKind) -> TypeName {
+        match kind {
+            LiteralKind::Text => TypeName::Text,
+            LiteralKind::Number | LiteralKind::Other => TypeName::Number,
+            LiteralKind::Boolean => TypeName::Boolean,
+            LiteralKind::Null => TypeName::Null,
+        }
+    }
+
+    fn of_name(name: &str) -> TypeName {
+        match name {
+            "Object" | "any" | "auto" | "T" | "Any" => TypeName::Any,
+            "String" | "CharSequence" | "string" | "string_view" => TypeName::Text,
+            "Integer" | "Long" | "Short" | "Byte" | "Double" | "Float" | "Number" | "Character" | "int" | "size_t" => {
+                TypeName::Number
+            }
+            "Boolean" | "bool" => TypeName::Boolean,
+            name => TypeName::Named(Word::of(name)),
+        }
+    }
+}
+
+/// How well an argument fits a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Never,
+    Perhaps,
+    Surely,
+}
+
+impl Linker {
+    /// Whether `nearer` takes the place of the member `farther` of an ancestor: the same parameters, where type parameters
+    /// of the ancestor stand for anything. In one type, nothing overrides.
+    pub fn overrides(&self, nearer: Place, farther: Place) -> bool {
+        let (Some(near), Some(far)) = (self.definition(nearer), self.definition(farther)) else {
+            return false;
+        };
+        if near.owner == far.owner && near.owner.is_some() {
+            return false;
+        }
+        let near = self.links[nearer.file as usize].parameters_of(nearer.id);
+        let far = self.links[farther.file as usize].parameters_of(farther.id);
+        let same = |(near, far): (&ParameterLink, &ParameterLink)| {
+            near.type_ == far.type_ || matches!(far.type_, TypeName::Any | TypeName::Unknown)
+        };
+        near.len() == far.len() && near.iter().zip(far).all(same)
+    }
+}
+
+impl Evaluation<'_> {
+    /// Of several functions that one name stands for, those that a call with these arguments means. Where calls must pass
+    /// what functions declare and no function fits, the call means something that is not in the tree.
+    pub fn fitting(&self, values: Set, count: Option<usize>, arguments: Option<List>) -> Set {
+        let Some(count) = count.filter(|_| self.policy.policy.overloads) else {
+            return values;
+        };
+        let functions: SmallVec<[Place; 4]> = values
+            .facts()
+            .iter()
+            .filter_map(|fact| function_of(fact.value))
+            .collect();
+        if functions.is_empty() || (functions.len() == 1 && !self.policy.policy.exact_arguments) {
+            return values;
+        }
+        let kept = self.best(&functions, count, arguments);
+        if kept.len() == functions.len() {
+            return values;
+        }
+        if kept.is_empty() && !self.policy.policy.exact_arguments {
+            return values;
+        }
+        let mut set = Set::default();
+        for &fact in values.facts() {
+            if function_of(fact.value).is_none_or(|function| kept.contains(&function)) {
+                set.insert(fact);
+            }
+        }
+        if kept.is_empty() {
+            set.insert(Fact::new(Value::Foreign, Evidence::DeclaredReceiver));
+        }
+        set
+    }
+
+    /// The constructors of `class` that fit; all when none does.
+    pub fn constructors(&self, class: Place, count: Option<usize>, arguments: Option<List>) -> SmallVec<[Place; 2]> {
+        self.accepting(self.linker.constructors(class), count, arguments)
+    }
+
+    /// Those of `functions` that fit; all when none does.
+    pub fn accepting(
+        &self,
+        functions: SmallVec<[Place; 2]>,
+        count: Option<usize>,
+        arguments: Option<List>,
+    ) -> SmallVec<[Place; 2]> {
+        let Some(count) = count.filter(|_| self.policy.policy.overloads && functions.len() > 1) else {
+            return functions;
+        };
+        let kept = self.best(&functions, count, arguments);
+        if kept.is_empty() {
+            functions
+        } else {
+            kept.into_iter().collect()
+        }
+    }
+
+    fn best(&self, functions: &[Place], count: usize, arguments: Option<List>) -> SmallVec<[Place; 4]> {
+        let mut kept: SmallVec<[Place; 4]> = functions
+            .iter()
+            .copied()
+            .filter(|&function| self.accepts(function, count))
+            .collect();
+        let Some(arguments) = arguments.filter(|_| kept.len() > 1) else {
+            return kept;
+        };
+        let types: SmallVec<[TypeName; 4]> = self
+            .facts
+            .list(arguments)
+            .iter()
+            .map(|&argument| self.type_of(ExpressionId(argument)))
+            .collect();
+        let scores: SmallVec<[Option<usize>; 4]> = kept
+            .iter()
+            .map(|&function| self.score(function, &types, arguments))
+            .collect();
+        let Some(best) = scores.iter().copied().max().flatten() else {
+            return kept;
+        };
+        let mut score = scores.iter();
+        kept.retain(|_| score.next() == Some(&Some(best)));
+        kept
+    }
+
+    /// Number of arguments that surely fit; `None` when one never does.
+    fn score(&self, function: Place, types: &[TypeName], arguments: List) -> Option<usize> {
+        let parameters = self
+            .linker
+            .links
+            .get(function.file as usize)?
+            .parameters_of(function.id);
+        let mut declared = parameters
+            .iter()
+            .filter(|parameter| parameter.passing != Passing::Receiver);
+        let mut last: Option<&ParameterLink> = None;
+        let mut sure = 0;
+        for (&type_, &argument) in types.iter().zip(self.facts.list(arguments)) {
+            last = match last {
+                Some(rest) if rest.passing == Passing::Rest => Some(rest),
+                _ => declared.next(),
+            };
+            let Some(parameter) = last else { break };
+            match self.fit(type_, parameter.type_, ExpressionId(argument)) {
+                Fit::Never => return None,
+                Fit::Perhaps => {}
+                // Collecting what is left is the last thing a language tries.
+                Fit::Surely => sure += 1 + usize::from(parameter.passing != Passing::Rest),
+            }
+        }
+        Some(sure)
+    }
+
+    fn fit(&self, argument: TypeName, parameter: TypeName, expression: ExpressionId) -> Fit {
+        use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Text, Unknown};
+        match (argument, parameter) {
+            (Unknown, _) | (_, Unknown) | (_, Any) | (Any, _) => Fit::Perhaps,
+            (Named(one), Named(other)) if one == other => Fit::Surely,
+            (Named(_), Named(wanted)) => {
+                let instance = self.facts_of(expression).iter().find_map(|fact| match fact.value {
+                    Value::Instance(class) => Some(class),
+                    _ => None,
+                });
+                match instance.and_then(|class| self.linker.ancestry(class)) {
+                    Some(ancestry) => {
+                        let named =
+                            |class: &Place| self.linker.definition(*class).is_some_and(|link| link.name == wanted);
+                        if ancestry.classes.iter().any(named) {
+                            Fit::Surely
+                        } else if ancestry.open {
+                            Fit::Perhaps
+                        } else {
+                            Fit::Never
+                        }
+                    }
+                    None => Fit::Perhaps,
+                }
+            }
+            (Null, Number | Boolean) => Fit::Never,
+            (Null, _) => Fit::Perhaps,
+            // Functions stand for any interface of one method.
+            (Function, Named(_)) => Fit::Perhaps,
+            (one, other) if one == other => Fit::Surely,
+            (Number, Named(_)) | (Text, Named(_)) | (Boolean, Named(_)) | (Array, Named(_)) | (Named(_), _) => {
+                Fit::Never
+            }
+            _ => Fit::Never,
+        }
+    }
+
+    /// What is known of the type of a value.
+    fn type_of(&self, expression: ExpressionId) -> TypeName {
+        let arrays = self.policy.policy.wrapped_arrays;
+        match *self.facts.expression(expression) {
+            Expression::Text(_) => TypeName::Text,
+            Expression::Literal(kind) => TypeName::of_literal(kind),
+            Expression::Sequence { .. } => TypeName::Array,
+            Expression::Typed(type_) | Expression::New { type_, .. } => TypeName::of_type(self.facts, type_, arrays),
+            Expression::Definition(_) => TypeName::Function,
+            Expression::Bound { binding, .. } => {
+                let declared = self.declared_type(binding.0);
+                declared.map_or_else(
+                    || self.type_of_value(expression),
+                    |type_| TypeName::of_type(self.facts, type_, arrays),
+                )
+            }
+            _ => self.type_of_value(expression),
+        }
+    }
+
+    fn type_of_value(&self, expression: ExpressionId) -> TypeName {
+        match self.facts_of(expression) {
+            [
+                Fact {
+                    value: Value::Instance(class),
+                    ..
+                },
+            ] => self
+                .linker
+                .definition(*class)
+                .map_or(TypeName::Unknown, |link| TypeName::Named(link.name)),
+            _ => TypeName::Unknown,
+        }
+    }
+
+    /// The type that the file declares for a name.
+    fn declared_type(&self, binding: u32) -> Option<ExpressionId> {
+        let types = self.declared_types.get_or_init(|| {
+            let mut types = vec![None; self.facts.bindings.len()];
+            for flow in &self.facts.flows {
+                if let Flow::Typed { target, type_ } = *flow
+                    && let Expression::Bound { binding, .. } = *self.facts.expression(target)
+                    && let Some(slot) = types.get_mut(binding.index())
+                {
+                    *slot = Some(type_);
+                }
+            }
+            types
+        });
+        types.get(binding as usize).copied().flatten()
+    }
+
+    fn accepts(&self, function: Place, count: usize) -> bool {
+        let Some(links) = self.linker.links.get(function.file as usize) else {
+            return false;
+        };
+        let (mut least, mut most) = (0, 0);
+        for parameter in links.parameters_of(function.id) {
+            match parameter.passing {
+                Passing::Receiver => {}
+                Passing::Rest | Passing::KeywordRest => most = usize::MAX,
+                Passing::Normal | Passing::Keyword => {
+                    least += usize::from(!parameter.optional);
+                    most = most.saturating_add(1);
+                }
+            }
+        }
+        (least..=most).contains(&count)
+    }
+}
+
+fn function_of(value: Value) -> Option<Place> {
+    match value {
+        Value::Function(function) | Value::Method(function, _) => Some(function),
+        _ => None,
+    }
+}
