@@ -4,14 +4,15 @@
 //! means, `languages/<name>/mod.rs` exists only where the table cannot say it. Detection needs no grammar and compiles no
 //! rules; both happen on first use.
 
+mod csharp;
 #[cfg(feature = "broad")]
 mod elixir;
-mod csharp;
 mod go;
 mod java;
 mod javascript;
 mod php;
 mod python;
+mod ruby;
 #[cfg(test)]
 mod tables;
 
@@ -87,7 +88,8 @@ impl Language {
     }
 
     pub(crate) fn rules(&self) -> &Rules {
-        self.rules.get_or_init(|| Rules::compile(self.name, self.rules_text, &self.grammar()))
+        self.rules
+            .get_or_init(|| Rules::compile(self.name, self.rules_text, &self.grammar()))
     }
 }
 
@@ -119,15 +121,22 @@ pub fn by_name(name: &str) -> Option<&'static Language> {
 /// bytes). `None` for files that no grammar reads.
 pub fn detect(path: &str, head: &[u8]) -> Option<&'static Language> {
     let file_name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    if let Some(language) = LANGUAGES.iter().find(|language| language.file_names.contains(&file_name)) {
+    if let Some(language) = LANGUAGES
+        .iter()
+        .find(|language| language.file_names.contains(&file_name))
+    {
         return Some(language);
     }
     if let Some((stem, extension)) = file_name.rsplit_once('.') {
         let extension = extension.to_ascii_lowercase();
-        let by_extension = LANGUAGES.iter().find(|language| language.extensions.contains(&extension.as_str()));
+        let by_extension = LANGUAGES
+            .iter()
+            .find(|language| language.extensions.contains(&extension.as_str()));
         match by_extension {
             // Headers are C unless they say otherwise in words that C does not have.
-            Some(language) if extension == "h" && language.name == "c" && looks_like_cpp(head) => return by_name("cpp"),
+            Some(language) if extension == "h" && language.name == "c" && looks_like_cpp(head) => {
+                return by_name("cpp");
+            }
             Some(language) => return Some(language),
             None => {}
         }
@@ -143,7 +152,9 @@ fn by_shebang(head: &[u8]) -> Option<&'static Language> {
     let line = head.strip_prefix(b"#!")?;
     let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len()).min(200)];
     let line = std::str::from_utf8(line).ok()?;
-    let mut words = line.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains('='));
+    let mut words = line
+        .split_whitespace()
+        .filter(|word| !word.starts_with('-') && !word.contains('='));
     let mut program = words.next()?.rsplit('/').next()?;
     if program == "env" {
         program = words.next()?.rsplit('/').next()?;
@@ -153,9 +164,18 @@ fn by_shebang(head: &[u8]) -> Option<&'static Language> {
 }
 
 fn looks_like_cpp(head: &[u8]) -> bool {
-    ["\nclass ", "\nnamespace ", "\ntemplate", "public:", "private:", "std::", "#include <string>", "#include <vector>"]
-        .iter()
-        .any(|word| memchr::memmem::find(head, word.as_bytes()).is_some())
+    [
+        "\nclass ",
+        "\nnamespace ",
+        "\ntemplate",
+        "public:",
+        "private:",
+        "std::",
+        "#include <string>",
+        "#include <vector>",
+    ]
+    .iter()
+    .any(|word| memchr::memmem::find(head, word.as_bytes()).is_some())
 }
 
 macro_rules! languages {
@@ -184,18 +204,30 @@ macro_rules! languages {
 }
 
 macro_rules! first {
-    ([]) => { None };
-    ([$value:expr]) => { Some($value) };
+    ([]) => {
+        None
+    };
+    ([$value:expr]) => {
+        Some($value)
+    };
 }
 
 macro_rules! embedding {
-    () => { Embedding::Whole };
-    ($embedding:ident) => { Embedding::$embedding };
+    () => {
+        Embedding::Whole
+    };
+    ($embedding:ident) => {
+        Embedding::$embedding
+    };
 }
 
 macro_rules! hooks {
-    () => { &NoHooks };
-    ($hooks:expr) => { &$hooks };
+    () => {
+        &NoHooks
+    };
+    ($hooks:expr) => {
+        &$hooks
+    };
 }
 
 const C_BLOCK: (&str, &str) = ("/*", "*/");
@@ -224,6 +256,11 @@ languages! {
     "python" {
         depth: Deep, extensions: ["py", "pyi", "pyw"], shebangs: ["python", "pypy"], line: "#",
         grammar: tree_sitter_python::LANGUAGE, rules: "python", hooks: python::Python,
+    }
+    "ruby" {
+        depth: Deep, extensions: ["rb", "rake", "gemspec", "ru"], file_names: ["Rakefile", "Gemfile"], shebangs: ["ruby"], line: "#",
+        block: ("=begin", "=end"),
+        grammar: tree_sitter_ruby::LANGUAGE, rules: "ruby", hooks: ruby::Ruby,
     }
     "svelte" {
         depth: Deep, extensions: ["svelte"], block: ("<!--", "-->"), embedding: Scripts,

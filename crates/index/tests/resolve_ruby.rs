@@ -1,0 +1,83 @@
+//! Ruby: constants across files, bare words, `new`, mixins, readers, blocks, `super`.
+
+mod common;
+
+use common::check_calls;
+
+macro_rules! calls {
+    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            check_calls($fixture);
+        }
+    )*};
+}
+
+calls! {
+    across_files: r#"
+//- lib/shop/cart.rb
+require_relative 'mailer'
+module Shop
+  class Cart < Base
+    include Logs
+    attr_reader :mailer
+    def initialize
+      @mailer = Mailer.new
+    end
+    def self.build
+      new
+#     ^^^ =calls lib/shop/cart.rb:Shop.Cart.initialize
+    end
+    def boot
+      super
+#     ^^^^^ =calls lib/shop/base.rb:Shop.Base.boot
+    end
+    def run
+      helper
+#     ^^^^^^ =calls lib/shop/cart.rb:Shop.Cart.helper
+      self.helper
+#          ^^^^^^ =calls lib/shop/cart.rb:Shop.Cart.helper
+      log
+#     ^^^ =calls lib/shop/logs.rb:Shop.Logs.log
+      @mailer.deliver
+#             ^^^^^^^ calls lib/shop/mailer.rb:Shop.Mailer.deliver
+      m = Mailer.new
+      m.deliver
+#       ^^^^^^^ =calls lib/shop/mailer.rb:Shop.Mailer.deliver
+      [m].each do |each|
+        each.deliver
+#            ^^^^^^^ calls lib/shop/mailer.rb:Shop.Mailer.deliver
+      end
+      unknown.deliver
+    end
+    private
+    def helper; end
+  end
+end
+//- lib/shop/mailer.rb
+module Shop
+  class Mailer
+    def deliver; end
+  end
+end
+//- lib/shop/base.rb
+module Shop
+  class Base
+    def boot; end
+  end
+end
+//- lib/shop/logs.rb
+module Shop
+  module Logs
+    def log; end
+  end
+end
+//- bin/main.rb
+Shop::Cart.build
+#          ^^^^^ =calls lib/shop/cart.rb:Shop.Cart.build
+Shop::Cart.new.run
+#     ^^^^ =calls lib/shop/cart.rb:Shop.Cart.initialize
+#              ^^^ =calls lib/shop/cart.rb:Shop.Cart.run
+"#;
+}

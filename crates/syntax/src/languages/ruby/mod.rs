@@ -1,0 +1,264 @@
+//! Ruby: bare words that are calls, `new`, blocks as last arguments, mixins, instance variables, what `attr_reader` and
+//! `private` say.
+//!
+//! Instance variables keep their `@` and are members of `self`; a reader is a property that gives the variable's value.
+
+mod classes;
+
+use crate::engine::{Declare, Hoist, Hooks, Lowering, UNKNOWN};
+use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Flow, Import, ImportForm, Kind, Role};
+use tree_sitter::Node;
+
+pub(super) struct Ruby;
+
+impl Hooks for Ruby {
+    fn node<'t>(&self, lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
+        match node.kind() {
+            "identifier" => bare_word(lowering, node, role),
+            "instance_variable" | "class_variable" => Some(variable(lowering, node, role)),
+            "call" => call(lowering, node),
+            "super" => Some(inherited(lowering, node, None)),
+            "scope_resolution" => lowering.field(node, "scope").is_none().then(|| {
+                let name = lowering.field(node, "name");
+                name.map_or(UNKNOWN, |name| lowering.lower(name, role))
+            }),
+            "class" | "module" => classes::qualified(lowering, node),
+            "singleton_class" => Some(classes::singleton(lowering, node)),
+            "body_statement" => Some(classes::body(lowering, node)),
+            "block_argument" => Some(block_argument(lowering, node)),
+            "binary" => either(lowering, node),
+            "rescue" => Some(rescue(lowering, node)),
+            "return" => Some(returned(lowering, node)),
+            _ => None,
+        }
+    }
+
+    fn definition<'t>(&self, lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+        classes::finish_definition(lowering, id, node);
+    }
+}
+
+/// A word that no variable bears calls a method of `self`.
+fn bare_word<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
+    let name = lowering.name_of(node);
+    let bound = lowering
+        .lookup(name)
+        .map(|binding| lowering.bindings[binding.index()].to);
+    if role != Role::Read || matches!(bound, Some(Bound::Local | Bound::Parameter(_) | Bound::Receiver(_))) {
+        return None;
+    }
+    let arguments = lowering.push_list(&[]);
+    let at = node.start_byte();
+    if let Some(class) = classes::class_around(lowering).filter(|_| lowering.text(node) == "new") {
+        let type_ = lowering.push_expression(Expression::Definition(class), at);
+        lowering.reference(type_, Role::Instantiate, node);
+        return Some(lowering.push_expression(Expression::New { type_, arguments }, at));
+    }
+    let scope = lowering.scope;
+    let callee = lowering.push_expression(Expression::Free { name, scope }, at);
+    lowering.reference(callee, Role::Call, node);
+    Some(lowering.push_expression(Expression::Call { callee, arguments }, at))
+}
+
+/// `@x` is a member of `self`.
+fn variable<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, _: Role) -> ExpressionId {
+    let this = lowering.push_expression(Expression::This(lowering.scope), node.start_byte());
+    let name = lowering.name_of(node);
+    lowering.member_expression(this, name)
+}
+
+/// Calls that mean more than a call, and the block that goes with any.
+fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let method = lowering.field(node, "method")?;
+    let receiver = lowering.field(node, "receiver");
+    let arguments = lowering.field(node, "arguments");
+    let at = node.start_byte();
+    let text = lowering.text(method);
+    if receiver.is_none() {
+        match text {
+            "require" | "require_relative" | "load" => return Some(require(lowering, text, arguments)),
+            "include" | "extend" | "prepend" if classes::in_type(lowering) => {
+                return Some(classes::mix(lowering, arguments));
+            }
+            "attr_reader" | "attr_accessor" | "attr_writer" if classes::in_type(lowering) => {
+                return Some(classes::attributes(lowering, node, arguments));
+            }
+            "private" | "protected" | "public" | "module_function" | "private_class_method" => return None,
+            "raise" | "puts" | "p" | "print" | "lambda" | "proc" => {}
+            _ => {}
+        }
+    }
+    if method.kind() == "super" {
+        return Some(inherited(lowering, node, arguments));
+    }
+    let (listed, count) = lowering.listed_arguments(arguments);
+    let block = lowering.field(node, "block");
+    let makes = text == "new" && (receiver.is_some() || classes::class_around(lowering).is_some());
+    let target = match (receiver, makes) {
+        (Some(receiver), true) => {
+            lowering.call_arguments = count;
+            let type_ = lowering.lower(receiver, Role::Instantiate);
+            lowering.call_arguments = 0;
+            type_
+        }
+        (None, true) => {
+            let class = classes::class_around(lowering)?;
+            let type_ = lowering.push_expression(Expression::Definition(class), at);
+            lowering.reference(type_, Role::Instantiate, method);
+            type_
+        }
+        (Some(receiver), false) => {
+            let object = lowering.lower(receiver, Role::Read);
+            let name = lowering.name_of(method);
+            let member = lowering.member_expression(object, name);
+            lowering.call_arguments = count;
+            lowering.reference(member, Role::Call, method);
+            lowering.call_arguments = 0;
+            member
+        }
+        (None, false) => {
+            let target = lowering.name_expression(method);
+            lowering.call_arguments = count;
+            lowering.reference(target, Role::Call, method);
+            lowering.call_arguments = 0;
+            target
+        }
+    };
+    let mut values: Vec<ExpressionId> = match &listed {
+        Some(listed) => lowering.lower_all(listed, Role::Read).to_vec(),
+        None => arguments
+            .map(|argument| lowering.lower(argument, Role::Read))
+            .into_iter()
+            .collect(),
+    };
+    if let Some(block) = block {
+        values.push(lowering.lower(block, Role::Read));
+    }
+    if receiver.is_none() && matches!(text, "lambda" | "proc") && values.len() == 1 {
+        return values.pop();
+    }
+    let arguments = lowering.push_list(&values);
+    let expression = if makes {
+        Expression::New {
+            type_: target,
+            arguments,
+        }
+    } else {
+        Expression::Call {
+            callee: target,
+            arguments,
+        }
+    };
+    Some(lowering.push_expression(expression, at))
+}
+
+/// `super` calls the method of the same name in the bases.
+fn inherited<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, arguments: Option<Node<'t>>) -> ExpressionId {
+    let method = lowering.enclosing(|kind| matches!(kind, Kind::Method | Kind::Constructor));
+    let Some(method) = method else { return UNKNOWN };
+    let name = lowering.definitions[method.index()].name;
+    let bases = lowering.push_expression(Expression::Super(lowering.scope), node.start_byte());
+    let callee = lowering.member_expression(bases, name);
+    let (listed, count) = lowering.listed_arguments(arguments);
+    lowering.call_arguments = count;
+    lowering.reference(callee, Role::Call, node);
+    lowering.call_arguments = 0;
+    let arguments = lowering.lower_arguments(arguments, listed.as_ref());
+    lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte())
+}
+
+fn require<'t>(lowering: &mut Lowering<'t>, word: &str, arguments: Option<Node<'t>>) -> ExpressionId {
+    let Some(arguments) = arguments else { return UNKNOWN };
+    let text = lowering
+        .children(arguments)
+        .named()
+        .next()
+        .map(|child| child.node)
+        .filter(|child| child.kind() == "string");
+    let content = text.and_then(|text| {
+        lowering
+            .children(text)
+            .named()
+            .map(|child| child.node)
+            .find(|child| child.kind() == "string_content")
+    });
+    let Some(content) = content else { return UNKNOWN };
+    let path = lowering.text(content);
+    // A relative path says so, whichever word it came with.
+    let path = if word == "require_relative" && !path.starts_with('.') {
+        format!("./{path}")
+    } else {
+        path.to_string()
+    };
+    let module = lowering.names.intern(&path);
+    lowering.push_import(Import {
+        module,
+        member: None,
+        alias: None,
+        form: ImportForm::Include,
+        level: 0,
+        reexported: true,
+        type_only: false,
+        at: Lowering::position(content),
+        within: lowering.definition,
+    });
+    UNKNOWN
+}
+
+/// `&:name` calls the method of that name; `&block` passes the block on.
+fn block_argument<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let inner = lowering.children(node).named().next().map(|child| child.node);
+    inner.map_or(UNKNOWN, |inner| lowering.lower(inner, Role::Read))
+}
+
+/// `a || b` is one of both.
+fn either<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let operator = lowering.field(node, "operator")?;
+    if !matches!(lowering.text(operator), "||" | "or") {
+        return None;
+    }
+    let (left, right) = (lowering.field(node, "left")?, lowering.field(node, "right")?);
+    let (left, right) = (lowering.lower(left, Role::Read), lowering.lower(right, Role::Read));
+    Some(lowering.choice(&[left, right]))
+}
+
+/// `rescue A, B => e`: the variable holds an instance of any.
+fn rescue<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let mut types = Vec::new();
+    if let Some(exceptions) = lowering.field(node, "exceptions") {
+        let listed: Vec<Node<'t>> = lowering.children(exceptions).named().map(|child| child.node).collect();
+        types.extend(listed.into_iter().map(|type_| lowering.lower(type_, Role::Type)));
+    }
+    let variable = lowering.field(node, "variable");
+    let name = variable.and_then(|variable| lowering.children(variable).named().next().map(|child| child.node));
+    if let Some(name) = name.filter(|name| name.kind() == "identifier") {
+        let type_ = lowering.choice(&types);
+        let value = lowering.wrap(type_, Expression::Typed);
+        let declare = Declare::new(Hoist::Function, name);
+        lowering.assign(name, value, &declare);
+    }
+    if let Some(body) = lowering.field(node, "body") {
+        lowering.walk_node(body);
+    }
+    UNKNOWN
+}
+
+fn returned<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let list = lowering.children(node).named().next().map(|child| child.node);
+    let values: Vec<ExpressionId> = match list {
+        Some(list) => {
+            let children = lowering.children(list);
+            lowering.lower_all(&children, Role::Read).to_vec()
+        }
+        None => Vec::new(),
+    };
+    if let (Some(function), [value]) = (lowering.enclosing_function(), values.as_slice())
+        && *value != UNKNOWN
+    {
+        lowering.flows.push(Flow::Return {
+            function,
+            value: *value,
+        });
+    }
+    UNKNOWN
+}
