@@ -1,5 +1,6 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
+pub(crate) mod gateway;
 pub(crate) mod index;
 pub(crate) mod wire;
 
@@ -17,6 +18,7 @@ pub(crate) struct Args {
 verbs! {
     /// The benchmarks.
     Bench {
+        Gateway => gateway,
         Index => index,
         Wire => wire,
     }

@@ -1,0 +1,109 @@
+//! `lacon bench gateway`: how often browsing finds the right tool, how fast, and what it costs in tokens.
+//!
+//! Every number is measured in this run, on the catalog and the queries given.
+
+use std::path::PathBuf;
+
+use ::gateway::bench::{Query, Scorecard, enlarge, measure};
+use ::gateway::catalog::CatalogOptions;
+use clap::ValueEnum;
+use comfy_table::Table;
+use serde_json::Value;
+
+use crate::failure::{Explain, Failure};
+use crate::input::read_file;
+use crate::output::Output;
+
+/// Measure browsing: recall, mean reciprocal rank, latency, build time, tokens per card and per answer
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon bench gateway
+  lacon bench gateway --tools 10000
+  lacon bench gateway --catalog tools.json --queries questions.json --format json")]
+pub(crate) struct Args {
+    /// Catalogs: each a JSON list of tool definitions, or an object with `tools`
+    #[arg(long, value_name = "FILE", default_values = [
+        "../shared/bench/gateway/catalog_83.json",
+        "../shared/bench/gateway/catalog_1000.json",
+    ])]
+    catalog: Vec<PathBuf>,
+
+    /// Questions: a JSON list of `{\"query\": …, \"expected\": [upstream names]}`
+    #[arg(long, value_name = "FILE", default_value = "../shared/bench/gateway/queries.json")]
+    queries: PathBuf,
+
+    /// Repeat the last catalog's tools under other names up to this many, for timing
+    #[arg(long, value_name = "COUNT")]
+    tools: Option<usize>,
+
+    /// How often each query is timed
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    rounds: u16,
+
+    /// How to print the scorecard
+    #[arg(long, value_enum, default_value = "table")]
+    format: Style,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Style {
+    Table,
+    Markdown,
+    Json,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let queries: Vec<Query> = serde_json::from_str(&read_file(&args.queries)?)
+        .bad_input()
+        .hint("the queries are a list of objects with `query` and `expected`")?;
+    let mut catalogs: Vec<Value> = Vec::with_capacity(args.catalog.len() + 1);
+    for path in &args.catalog {
+        catalogs.push(serde_json::from_str(&read_file(path)?).bad_input()?);
+    }
+    if let (Some(count), Some(last)) = (args.tools, catalogs.last()) {
+        let enlarged = enlarge(last.clone(), count);
+        catalogs.push(enlarged);
+    }
+    let options = CatalogOptions::default();
+    let scorecards: Vec<Scorecard> = catalogs
+        .into_iter()
+        .map(|catalog| measure(catalog, &queries, &options, usize::from(args.rounds)))
+        .collect::<Result<_, _>>()
+        .bad_input()?;
+    match args.format {
+        Style::Json => output.json(&scorecards)?,
+        Style::Table => output.line(render(&scorecards, comfy_table::presets::UTF8_FULL_CONDENSED)),
+        Style::Markdown => output.line(render(&scorecards, comfy_table::presets::ASCII_MARKDOWN)),
+    }
+    Ok(())
+}
+
+fn render(scorecards: &[Scorecard], preset: comfy_table::TableStyle) -> String {
+    let mut table = Table::new();
+    table.load_style(preset);
+    let titles = scorecards.iter().map(|card| format!("{} tools", card.tools));
+    table.set_header(std::iter::once("what".to_owned()).chain(titles));
+    let rows: [(&str, fn(&Scorecard) -> String); 12] = [
+        ("queries", |card| card.queries.to_string()),
+        ("recall@1", |card| format!("{:.3}", card.recall_at_1)),
+        ("recall@5", |card| format!("{:.3}", card.recall_at_5)),
+        ("mean reciprocal rank", |card| {
+            format!("{:.3}", card.mean_reciprocal_rank)
+        }),
+        ("route p50, µs", |card| format!("{:.1}", card.route_p50_microseconds)),
+        ("route p95, µs", |card| format!("{:.1}", card.route_p95_microseconds)),
+        ("build, ms", |card| format!("{:.1}", card.build_milliseconds)),
+        ("rebuild, nothing changed, ms", |card| {
+            format!("{:.1}", card.rebuild_milliseconds)
+        }),
+        ("tokens per card", |card| format!("{:.1}", card.tokens_per_card)),
+        ("tokens per browse", |card| format!("{:.1}", card.tokens_per_browse)),
+        ("cards per browse", |card| format!("{:.1}", card.cards_per_browse)),
+        ("the three meta-tools, tokens", |card| card.meta_tool_tokens.to_string()),
+    ];
+    for (name, value) in rows {
+        table.add_row(std::iter::once(name.to_owned()).chain(scorecards.iter().map(value)));
+    }
+    table.to_string()
+}
