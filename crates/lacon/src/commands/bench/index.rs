@@ -383,7 +383,7 @@ fn median(values: &mut [f64]) -> f64 {
 impl Measured {
     fn table(&self) -> String {
         let mut table = Table::new();
-        table.load_preset(comfy_table::presets::NOTHING);
+        table.load_style(comfy_table::presets::NOTHING);
         let mut row = |what: &str, value: String| {
             table.add_row([what.to_string(), value]);
         };
