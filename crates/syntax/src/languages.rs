@@ -10,6 +10,7 @@ mod elixir;
 mod go;
 mod java;
 mod javascript;
+mod kotlin;
 mod php;
 mod python;
 mod ruby;
@@ -248,6 +249,10 @@ languages! {
     "javascript" {
         depth: Deep, extensions: ["js", "mjs", "cjs", "jsx"], shebangs: ["node", "nodejs", "bun"], line: "//", block: C_BLOCK,
         grammar: tree_sitter_javascript::LANGUAGE, rules: "javascript", hooks: javascript::JavaScript,
+    }
+    "kotlin" {
+        depth: Deep, extensions: ["kt", "kts"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_kotlin_ng::LANGUAGE, rules: "kotlin", hooks: kotlin::Kotlin,
     }
     "php" {
         depth: Deep, extensions: ["php", "phtml", "inc"], shebangs: ["php"], line: "//", block: C_BLOCK,

@@ -92,7 +92,7 @@ fn qualified(dotted: &str) -> Word {
         .fold(root(), |word, part| word.then(Word::of(part)))
 }
 
-fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
+pub(super) fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
     let dotted = site.package.unwrap_or("");
     registry.package(site.file, qualified(dotted));
     let mut container = root();
@@ -104,7 +104,7 @@ fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
     }
 }
 
-fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
+pub(super) fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
     let mut container = root();
     let mut depth = 0;
     for part in site.module.split('.') {
@@ -121,6 +121,7 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
 }
 
 const JAVA_LANG: &[&str] = &[
+    "byte", "short", "char", "int", "long", "float", "double", "boolean",
     "Object",
     "String",
     "StringBuilder",

@@ -4,6 +4,7 @@ mod csharp;
 mod ecmascript;
 mod go;
 mod java;
+mod kotlin;
 mod php;
 mod python;
 mod ruby;
@@ -22,6 +23,7 @@ pub const ALL: &[Policy] = &[
     php::PHP,
     csharp::CSHARP,
     ruby::RUBY,
+    kotlin::KOTLIN,
 ];
 
 /// How one language (or several that import each other) resolves names and members.
