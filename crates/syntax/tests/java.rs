@@ -72,29 +72,29 @@ class Old extends TestCase { public void testAll() {} void helper() {} }
 "#,
         expect![[r#"
             class Service abstract exported @5-23 "@Component(\"x\") public abstract class Service<T extends Base & Other> extends Base implements Runnable, Closer" extends free Base implements free Runnable implements free Closer @free Component
-            field Service.a Protected @8-8 "@Inject protected int a = count(), b" @free Inject doc "How many."
-            field Service.b Protected @8-8 "@Inject protected int a = count(), b" @free Inject doc "How many."
+            field Service.a Protected @8-8 "@Inject protected int a = count(), b" -> free int @free Inject doc "How many."
+            field Service.b Protected @8-8 "@Inject protected int a = count(), b" -> free int @free Inject doc "How many."
             field Service.LOG Private static final @9-9 "private static final Logger LOG = Logger.get(Service.class)" -> free Logger
-            constructor Service.Service Protected @13-13 "protected Service(int n)" (n: ?)
+            constructor Service.Service Protected @13-13 "protected Service(int n)" (n: free int)
             constructor Service.Service Internal @14-14 "Service()"
             method Service.go abstract exported @15-15 "public abstract void go()" -> ?
             method Service.run override exported @16-16 "@Override public <U> U run(List<U> all, String... rest) throws Failure" (all: free List<typeparameter U>, *rest: free String) -> typeparameter U @free Override
             method Service.main static exported entry @17-17 "public static void main(String[] arguments)" (arguments: &free String) -> ?
             interface Service.Shape Internal abstract @19-19 "interface Shape"
-            field Service.Shape.SIDES static final exported @19-19 "int SIDES = 0"
-            method Service.Shape.area abstract exported @19-19 "double area()" -> ?
+            field Service.Shape.SIDES static final exported @19-19 "int SIDES = 0" -> free int
+            method Service.Shape.area abstract exported @19-19 "double area()" -> free double
             method Service.Shape.draw exported @19-19 "default void draw()" -> ?
             method Service.Shape.of static exported @19-19 "static Shape of()" -> Shape
             enum Service.Color Internal @20-20 "enum Color"
             enummember Service.Color.RED static exported @20-20 "RED(1) { int shade() { return dark(); } }"
             class Service.Color.$1 Private @20-20 "RED(1)" extends def Service.Color
-            method Service.Color.$1.shade Internal @20-20 "int shade()" -> ?
+            method Service.Color.$1.shade Internal @20-20 "int shade()" -> free int
             enummember Service.Color.GREEN static exported @20-20 "GREEN"
             constructor Service.Color.Color Internal @20-20 "Color()"
-            constructor Service.Color.Color Internal @20-20 "Color(int code)" (code: ?)
-            method Service.Color.shade Internal @20-20 "int shade()" -> ?
+            constructor Service.Color.Color Internal @20-20 "Color(int code)" (code: free int)
+            method Service.Color.shade Internal @20-20 "int shade()" -> free int
             struct Service.Point Internal @21-21 "record Point(int x, Base base)"
-            field Service.Point.x Private final @21-21 "int x" -> ?
+            field Service.Point.x Private final @21-21 "int x" -> free int
             field Service.Point.base Private final @21-21 "Base base" -> free Base
             constructor Service.Point.Point Internal @21-21 "Point"
             interface Service.Marker Internal abstract @22-22 "@interface Marker"
@@ -108,6 +108,7 @@ class Old extends TestCase { public void testAll() {} void helper() {} }
             type typeparameter T : any(free Base, free Other)
             flow this.a <- free count()
             flow this.LOG <- free Logger.get([Service])
+            type parameter n : free int
             flow this.a <- parameter n
             type parameter all : free List<typeparameter U>
             type parameter rest : free String
@@ -116,6 +117,7 @@ class Old extends TestCase { public void testAll() {} void helper() {} }
             flow this.SIDES <- number
             return Service.Shape.of <- null
             return Service.Color.$1.shade <- free dark()
+            type parameter code : free int
             return Service.Color.shade <- number
             decorate free Component @5:1
             type free Base in Service @6:40
@@ -182,12 +184,13 @@ fn locals_patterns_and_loops() {
 "#,
         expect![[r#"
             class A Internal @1-20 "class A"
-            field A.size Internal @2-2 "int size"
-            method A.size Internal @3-3 "int size()" -> ?
+            field A.size Internal @2-2 "int size" -> free int
+            method A.size Internal @3-3 "int size()" -> free int
             method A.f Internal @4-19 "void f(Object o, List<Base> bases)" (o: free Object, bases: free List<free Base>) -> ?
             return A.size <- free size
             type parameter o : free Object
             type parameter bases : free List<free Base>
+            type local size : free int
             flow local size <- free size()
             type local base : free Base
             flow maybe local base <- element(parameter bases)
@@ -195,6 +198,7 @@ fn locals_patterns_and_loops() {
             flow maybe local base <- element(free others())
             flow local made <- new free Made<free Base>(number)
             type local found : free Base
+            type local x : free int
             type local inner : free Base
             type local source : free Source
             flow maybe local source <- free open()
@@ -270,7 +274,7 @@ fn lambdas_references_and_anonymous_classes() {
             method A.f Internal @3-10 "void f(List<Base> all)" (all: free List<free Base>) -> ?
             lambda A.f.<lambda> Internal @4-4 "x ->" (x)
             class A.f.$1 Private @5-5 "new Shape(1)" extends free Shape
-            method A.f.$1.area override exported @5-5 "@Override public double area()" -> ? @free Override
+            method A.f.$1.area override exported @5-5 "@Override public double area()" -> free double @free Override
             lambda A.f.<lambda> Internal @9-9 "(a, b) ->" (a, b)
             return A.<lambda> <- free run()
             flow this.field <- def A.<lambda>

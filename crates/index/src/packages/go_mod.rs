@@ -31,7 +31,10 @@ pub(super) fn read(directory: &str, text: &str) -> Vec<GoModule> {
             continue;
         }
         match verb {
-            "module" => modules.push(GoModule { path: unquoted(rest), directory: directory.to_string() }),
+            "module" => modules.push(GoModule {
+                path: unquoted(rest),
+                directory: directory.to_string(),
+            }),
             "replace" => modules.extend(replacement(directory, rest)),
             _ => {}
         }
@@ -47,7 +50,10 @@ fn replacement(directory: &str, text: &str) -> Option<GoModule> {
     if !new.starts_with('.') {
         return None;
     }
-    Some(GoModule { path, directory: join(directory, &new)? })
+    Some(GoModule {
+        path,
+        directory: join(directory, &new)?,
+    })
 }
 
 fn unquoted(text: &str) -> String {
@@ -63,7 +69,10 @@ mod tests {
         let text = "module example.com/app // the app\n\ngo 1.22\n\nreplace example.com/lib v1.0.0 => ../lib\nreplace (\n\
                     \texample.com/api => ./api\n\texample.com/far => example.com/near v2.0.0\n\texample.com/out => ../../out\n)\n";
         let found = read("services/app", text);
-        let module = |path: &str, directory: &str| GoModule { path: path.into(), directory: directory.into() };
+        let module = |path: &str, directory: &str| GoModule {
+            path: path.into(),
+            directory: directory.into(),
+        };
         assert_eq!(
             found,
             [

@@ -1,8 +1,11 @@
 //! What manifests say about where packages lie: names, source roots, path aliases.
 
 mod go_mod;
+mod npm;
+mod python;
 
 pub use go_mod::GoModule;
+pub use npm::{NpmPackage, PathAliases};
 
 use crate::tree::Manifest;
 
@@ -10,6 +13,8 @@ use crate::tree::Manifest;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Packages {
     python_roots: Vec<String>,
+    npm_packages: Vec<NpmPackage>,
+    path_aliases: Vec<PathAliases>,
     go_modules: Vec<GoModule>,
 }
 
@@ -19,13 +24,29 @@ impl Packages {
         let mut packages = Packages::default();
         for manifest in manifests {
             let (directory, name) = manifest.path.rsplit_once('/').unwrap_or(("", &manifest.path));
-            if name == "go.mod" {
-                packages.go_modules.extend(go_mod::read(directory, &manifest.text));
+            match name {
+                "go.mod" => packages.go_modules.extend(go_mod::read(directory, &manifest.text)),
+                "pyproject.toml" | "setup.py" | "setup.cfg" => {
+                    packages.python_roots.extend(python::roots(directory, name, &manifest.text));
+                }
+                "package.json" => packages.npm_packages.extend(npm::package(directory, &manifest.text)),
+                name if name.starts_with("tsconfig") || name.starts_with("jsconfig") => {
+                    packages.path_aliases.extend(npm::aliases(directory, &manifest.text));
+                }
+                _ => {}
             }
         }
         packages.python_roots.sort();
+        packages.python_roots.dedup();
+        packages.npm_packages.sort();
+        // The nearest configuration above a file is asked first.
+        packages
+            .path_aliases
+            .sort_by(|left, right| right.directory.len().cmp(&left.directory.len()).then(left.cmp(right)));
         // The longest path that fits is the module that an import belongs to.
-        packages.go_modules.sort_by(|left, right| right.path.len().cmp(&left.path.len()).then(left.cmp(right)));
+        packages
+            .go_modules
+            .sort_by(|left, right| right.path.len().cmp(&left.path.len()).then(left.cmp(right)));
         packages.go_modules.dedup();
         packages
     }
@@ -33,6 +54,19 @@ impl Packages {
     /// Directories that Python projects put on the path.
     pub fn python_roots(&self) -> impl Iterator<Item = &str> {
         self.python_roots.iter().map(String::as_str)
+    }
+
+    /// Packages of the tree that files import by name.
+    pub fn npm_packages(&self) -> &[NpmPackage] {
+        &self.npm_packages
+    }
+
+    /// Path aliases that hold for the file at `path`, the nearest first.
+    pub fn path_aliases<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a PathAliases> {
+        self.path_aliases.iter().filter(move |aliases| {
+            let rest = path.strip_prefix(aliases.directory.as_str());
+            rest.is_some_and(|rest| aliases.directory.is_empty() || rest.starts_with('/'))
+        })
     }
 
     /// Import paths of Go modules and the directories where they begin, the longest path first.

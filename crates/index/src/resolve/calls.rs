@@ -5,7 +5,7 @@ use syntax::facts::{Expression, ExpressionId, List, Passing};
 
 use super::evaluate::{Evaluation, UNDERLYING, add_held, position_word};
 use super::languages::{Builtin, Operation};
-use super::links::{ParameterLink, exported, is_type};
+use super::links::{ParameterLink, is_type};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
@@ -169,7 +169,7 @@ impl Evaluation<'_> {
                 }
             }
             Value::Module(file) => {
-                for &fact in self.read(exported(file, Word::of("="))).facts() {
+                for &fact in self.whole_export(file).facts() {
                     if !matches!(fact.value, Value::Module(_)) {
                         self.apply(fact, arguments, id, set);
                     }
@@ -216,7 +216,7 @@ impl Evaluation<'_> {
                 return;
             }
             Value::Module(file) => {
-                for &fact in self.read(exported(file, Word::of("="))).facts() {
+                for &fact in self.whole_export(file).facts() {
                     if !matches!(fact.value, Value::Module(_)) {
                         self.construct(fact, arguments, _id, set);
                     }
@@ -697,7 +697,8 @@ impl Evaluation<'_> {
     ) {
         let mut containers = Set::default();
         for &fact in objects {
-            if matches!(fact.value, Value::Object(_) | Value::Pairs(_)) {
+            let wrapped = self.policy.policy.transparent_elements && matches!(fact.value, Value::Instance(_));
+            if wrapped || matches!(fact.value, Value::Object(_) | Value::Pairs(_)) {
                 containers.insert(fact);
             }
         }
@@ -741,7 +742,7 @@ impl Evaluation<'_> {
 }
 
 /// Position of the declared receiver among the parameters.
-pub fn receiver_index(parameters: &[ParameterLink]) -> Option<u32> {
+pub(super) fn receiver_index(parameters: &[ParameterLink]) -> Option<u32> {
     let found = parameters
         .iter()
         .position(|parameter| parameter.passing == Passing::Receiver)?;

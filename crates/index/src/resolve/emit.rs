@@ -12,7 +12,7 @@ use syntax::facts::{
 use super::evaluate::Evaluation;
 use super::languages::{Builtin, Dispatch};
 use super::linker::Found;
-use super::links::{ModuleTarget, NONE, exported, is_function, is_type, is_variable};
+use super::links::{ModuleTarget, NONE, is_function, is_type, is_variable};
 use super::value::{Fact, Place, Value};
 use super::words::Word;
 use crate::model::{Edge, EdgeKind, Evidence, FileId, ResolvedFile, SymbolRef, Target};
@@ -31,7 +31,7 @@ enum End {
 type Ends = SmallVec<[(End, Evidence, EdgeKind); 4]>;
 
 /// The edges of the evaluated file.
-pub fn edges(evaluation: &mut Evaluation<'_>) -> ResolvedFile {
+pub(super) fn edges(evaluation: &mut Evaluation<'_>) -> ResolvedFile {
     let mut emission = Emission {
         calls: vec![u32::MAX; evaluation.facts.expressions.len()],
         decorated: decorated(evaluation.facts),
@@ -219,7 +219,7 @@ impl Emission<'_, '_> {
             }
             Value::External(word) => ends.push((End::External(word), evidence, EdgeKind::Calls)),
             Value::Module(file) if depth > 0 => {
-                for &fact in self.evaluation.read(exported(file, Word::of("="))).facts() {
+                for &fact in self.evaluation.whole_export(file).facts() {
                     self.callee(fact, reference, depth - 1, ends);
                 }
             }

@@ -207,12 +207,23 @@ impl<'a> Evaluation<'a> {
                     add_held(set, values.facts(), at_best);
                 }
                 Found::ExportMember(file, name) => {
-                    let values = self.read(exported(file, Word::of("=")));
+                    let values = self.whole_export(file);
                     let members = self.member(values.facts(), name, "");
                     add_held(set, members.facts(), at_best);
                 }
             }
         }
+    }
+
+    /// What a file exports as a whole (`module.exports = …`).
+    pub fn whole_export(&mut self, file: u32) -> Set {
+        let name = Word::of("=");
+        let mut set = Set::default();
+        if self.linker.links[file as usize].export(name).is_some() {
+            let found = self.linker.export(file, name);
+            self.add_found(&found, Evidence::Import, &mut set);
+        }
+        set
     }
 
     /// Instances of the types in `facts`.

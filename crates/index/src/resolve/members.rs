@@ -6,7 +6,7 @@ use syntax::facts::{Flags, Kind};
 use super::calls::Arguments;
 use super::evaluate::{Evaluation, PAYLOAD, UNDERLYING, add_held, position_word};
 use super::linker::packed;
-use super::links::{ModuleTarget, exported, is_function, is_type};
+use super::links::{ModuleTarget, is_function, is_type};
 use super::value::{Fact, Place, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
@@ -45,7 +45,7 @@ impl Evaluation<'_> {
                 let found = self.linker.module_member(ModuleTarget::File(file), name, text);
                 self.add_found(&found, fact.evidence.max(Evidence::Import), set);
                 if found.is_empty() && depth > 0 && self.linker.links[file as usize].export(Word::of("=")).is_some() {
-                    for &fact in self.read(exported(file, Word::of("="))).facts() {
+                    for &fact in self.whole_export(file).facts() {
                         self.member_of(fact, name, text, depth - 1, set);
                     }
                 }

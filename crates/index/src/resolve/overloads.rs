@@ -22,8 +22,8 @@ pub enum TypeName {
     Unknown,
     /// Takes everything: a type parameter, the root of all types.
     Any,
-    /// A number, boxed or not.
-    Number,
+    /// A number, boxed or not, by its rank among those that widen into each other; 0 is any.
+    Number(u8),
     /// A truth value.
     Boolean,
     /// Text.
@@ -32,8 +32,8 @@ pub enum TypeName {
     Null,
     /// A function written in place.
     Function,
-    /// Several of something.
-    Array,
+    /// Several of what has this name; word 0 is anything.
+    Array(Word),
     /// A type of this name.
     Named(Word),
 }
@@ -58,7 +58,7 @@ impl TypeName {
                 }
                 Expression::Definition(id) => return TypeName::of_name(facts.text(facts.definition(id).name)),
                 Expression::Generic { base, .. } => at = base,
-                Expression::Wrapped(_) if wrapped_arrays => return TypeName::Array,
+                Expression::Wrapped(inner) if wrapped_arrays => return TypeName::Array(element_name(facts, inner)),
                 Expression::Wrapped(inner) => at = inner,
                 Expression::FunctionType(_) => return TypeName::Function,
                 _ => return TypeName::Unknown,
@@ -70,7 +70,7 @@ impl TypeName {
     fn of_literal(kind: LiteralKind) -> TypeName {
         match kind {
             LiteralKind::Text => TypeName::Text,
-            LiteralKind::Number | LiteralKind::Other => TypeName::Number,
+            LiteralKind::Number | LiteralKind::Other => TypeName::Number(0),
             LiteralKind::Boolean => TypeName::Boolean,
             LiteralKind::Null => TypeName::Null,
         }
@@ -80,12 +80,33 @@ impl TypeName {
         match name {
             "Object" | "any" | "auto" | "T" | "Any" => TypeName::Any,
             "String" | "CharSequence" | "string" | "string_view" => TypeName::Text,
-            "Integer" | "Long" | "Short" | "Byte" | "Double" | "Float" | "Number" | "Character" | "int" | "size_t" => {
-                TypeName::Number
-            }
-            "Boolean" | "bool" => TypeName::Boolean,
+            "byte" | "Byte" => TypeName::Number(1),
+            "short" | "Short" | "char" | "Character" => TypeName::Number(2),
+            "int" | "Integer" | "unsigned" => TypeName::Number(3),
+            "long" | "Long" | "size_t" => TypeName::Number(4),
+            "float" | "Float" => TypeName::Number(5),
+            "double" | "Double" => TypeName::Number(6),
+            "Number" => TypeName::Number(0),
+            "Boolean" | "bool" | "boolean" => TypeName::Boolean,
             name => TypeName::Named(Word::of(name)),
         }
+    }
+}
+
+/// Types whose arrays are like no other's.
+const PRIMITIVES: &[&str] = &["byte", "short", "char", "int", "long", "float", "double", "boolean"];
+
+/// The name of what an array holds; arrays of arrays count their depth in.
+fn element_name(facts: &FileFacts, inner: ExpressionId) -> Word {
+    match *facts.expression(inner) {
+        Expression::Free { name, .. } | Expression::Member { name, .. } => Word::of(facts.text(name)),
+        Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()) {
+            Some(binding) if binding.to != Bound::TypeParameter => Word::of(facts.text(binding.name)),
+            _ => Word(0),
+        },
+        Expression::Generic { base, .. } => element_name(facts, base),
+        Expression::Wrapped(inner) => element_name(facts, inner).then(Word(7)),
+        _ => Word(0),
     }
 }
 
@@ -229,7 +250,7 @@ impl Evaluation<'_> {
     }
 
     fn fit(&self, argument: TypeName, parameter: TypeName, expression: ExpressionId) -> Fit {
-        use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Text, Unknown};
+        use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Unknown};
         match (argument, parameter) {
             (Unknown, _) | (_, Unknown) | (_, Any) | (Any, _) => Fit::Perhaps,
             (Named(one), Named(other)) if one == other => Fit::Surely,
@@ -253,14 +274,19 @@ impl Evaluation<'_> {
                     None => Fit::Perhaps,
                 }
             }
-            (Null, Number | Boolean) => Fit::Never,
+            (Null, Number(_) | Boolean) => Fit::Never,
             (Null, _) => Fit::Perhaps,
+            (Number(one), Number(other)) if one == other && one > 0 => Fit::Surely,
+            (Number(one), Number(other)) if one == 0 || other == 0 || one < other => Fit::Perhaps,
+            (Array(one), Array(other)) if one == other && one != Word(0) => Fit::Surely,
+            (Array(one), Array(other)) if one == Word(0) || other == Word(0) => Fit::Perhaps,
+            (Array(one), Array(other)) => {
+                let primitive = |word: Word| PRIMITIVES.iter().any(|name| Word::of(name) == word);
+                if primitive(one) || primitive(other) { Fit::Never } else { Fit::Perhaps }
+            }
             // Functions stand for any interface of one method.
             (Function, Named(_)) => Fit::Perhaps,
             (one, other) if one == other => Fit::Surely,
-            (Number, Named(_)) | (Text, Named(_)) | (Boolean, Named(_)) | (Array, Named(_)) | (Named(_), _) => {
-                Fit::Never
-            }
             _ => Fit::Never,
         }
     }
@@ -271,7 +297,7 @@ impl Evaluation<'_> {
         match *self.facts.expression(expression) {
             Expression::Text(_) => TypeName::Text,
             Expression::Literal(kind) => TypeName::of_literal(kind),
-            Expression::Sequence { .. } => TypeName::Array,
+            Expression::Sequence { .. } => TypeName::Array(Word(0)),
             Expression::Typed(type_) | Expression::New { type_, .. } => TypeName::of_type(self.facts, type_, arrays),
             Expression::Definition(_) => TypeName::Function,
             Expression::Bound { binding, .. } => {

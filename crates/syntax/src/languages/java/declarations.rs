@@ -11,10 +11,15 @@ use tree_sitter::Node;
 pub(super) fn variables<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let children = lowering.children(node);
     let (flags, visibility) = lowering.modifiers(&children);
-    let type_ = lowering.field(node, "type").map(|type_| (lowering.lower_type(type_), lowering.type_text(type_)));
+    let type_ = lowering
+        .field(node, "type")
+        .map(|type_| (lowering.lower_type(type_), lowering.type_text(type_)));
     let is_field = lowering.scopes[lowering.scope.index()].kind == ScopeKind::Type;
-    let declarators: Vec<Node<'t>> =
-        children.named().map(|child| child.node).filter(|child| child.kind() == "variable_declarator").collect();
+    let declarators: Vec<Node<'t>> = children
+        .named()
+        .map(|child| child.node)
+        .filter(|child| child.kind() == "variable_declarator")
+        .collect();
     if is_field {
         fields(lowering, node, &declarators, (flags, visibility), type_);
         return UNKNOWN;
@@ -22,8 +27,12 @@ pub(super) fn variables<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
     lowering.pending_decorators.clear();
     lowering.decorators_from = None;
     for declarator in declarators {
-        let Some(name) = lowering.field(declarator, "name") else { continue };
-        let value = lowering.field(declarator, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+        let Some(name) = lowering.field(declarator, "name") else {
+            continue;
+        };
+        let value = lowering
+            .field(declarator, "value")
+            .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
         let mut declare = Declare::new(Hoist::Block, declarator);
         declare.type_ = type_;
         lowering.assign(name, value, &declare);
@@ -42,7 +51,9 @@ fn fields<'t>(
     let decorators = std::mem::take(&mut lowering.pending_decorators);
     let (from, doc) = (lowering.decorators_from.take(), lowering.pending_doc.take());
     for &declarator in declarators {
-        let Some(name_node) = lowering.field(declarator, "name") else { continue };
+        let Some(name_node) = lowering.field(declarator, "name") else {
+            continue;
+        };
         lowering.pending_decorators.clone_from(&decorators);
         (lowering.decorators_from, lowering.pending_doc) = (from, doc);
         let name = lowering.name_of(name_node);
@@ -61,7 +72,9 @@ fn fields<'t>(
         definition.result_text = type_.map(|(_, text)| text);
         finish_field(lowering, id, visibility);
         lowering.bind_definition(lowering.scope, id);
-        let value = lowering.field(declarator, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+        let value = lowering
+            .field(declarator, "value")
+            .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
         if value != UNKNOWN {
             let this = lowering.push_expression(Expression::This(lowering.scope), name_node.start_byte());
             let place = lowering.member_expression(this, name);
@@ -91,7 +104,9 @@ fn owner_kind(lowering: &Lowering<'_>, id: DefinitionId) -> Option<Kind> {
 
 /// `NAME(arguments) { body }`: an instance of the enum, or of a class of its own below it.
 pub(super) fn enum_constant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let children = lowering.children(node);
     lowering.modifiers(&children);
     let new = NewDefinition {
@@ -118,7 +133,13 @@ pub(super) fn enum_constant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> 
         lowering.reference(type_, Role::Instantiate, name);
         lowering.call_arguments = 0;
         let values = lowering.lower_arguments(arguments, listed.as_ref());
-        lowering.push_expression(Expression::New { type_, arguments: values }, node.start_byte());
+        lowering.push_expression(
+            Expression::New {
+                type_,
+                arguments: values,
+            },
+            node.start_byte(),
+        );
     }
     if let Some(body) = lowering.field(node, "body") {
         let base = owner.map(|owner| lowering.push_expression(Expression::Definition(owner), node.start_byte()));
@@ -131,9 +152,15 @@ pub(super) fn enum_constant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> 
 pub(super) fn rest_parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let function = lowering.definition?;
     let children = lowering.children(node);
-    let declarator = children.named().map(|child| child.node).find(|child| child.kind() == "variable_declarator")?;
+    let declarator = children
+        .named()
+        .map(|child| child.node)
+        .find(|child| child.kind() == "variable_declarator")?;
     let is_type = |child: &Node<'t>| {
-        !matches!(child.kind(), "modifiers" | "annotation" | "marker_annotation" | "variable_declarator")
+        !matches!(
+            child.kind(),
+            "modifiers" | "annotation" | "marker_annotation" | "variable_declarator"
+        )
     };
     let type_ = children.named().map(|child| child.node).find(is_type);
     let name = lowering.field(declarator, "name")?;
@@ -144,7 +171,10 @@ pub(super) fn rest_parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) ->
 /// `new T(…) { … }` makes an instance of a class without a name below `T`.
 pub(super) fn anonymous_class<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let children = lowering.children(node);
-    let body = children.named().map(|child| child.node).find(|child| child.kind() == "class_body")?;
+    let body = children
+        .named()
+        .map(|child| child.node)
+        .find(|child| child.kind() == "class_body")?;
     let type_node = lowering.field(node, "type")?;
     let arguments = lowering.field(node, "arguments");
     let (listed, count) = lowering.listed_arguments(arguments);
@@ -163,10 +193,23 @@ pub(super) fn anonymous_class<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -
 }
 
 /// Defines the class of a body that has no name of its own. It is called as the compiler calls it: `$1`, `$2`, ….
-fn class_of<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, body: Node<'t>, base: Option<ExpressionId>) -> DefinitionId {
+fn class_of<'t>(
+    lowering: &mut Lowering<'t>,
+    node: Node<'t>,
+    body: Node<'t>,
+    base: Option<ExpressionId>,
+) -> DefinitionId {
     let name = anonymous_name(lowering);
-    let (doc, decorators) = (lowering.pending_doc.take(), std::mem::take(&mut lowering.pending_decorators));
-    let new = NewDefinition { kind: Kind::Class, name, name_at: Lowering::position(node), span: Lowering::span(node) };
+    let (doc, decorators) = (
+        lowering.pending_doc.take(),
+        std::mem::take(&mut lowering.pending_decorators),
+    );
+    let new = NewDefinition {
+        kind: Kind::Class,
+        name,
+        name_at: Lowering::position(node),
+        span: Lowering::span(node),
+    };
     let id = lowering.new_definition(new);
     lowering.pending_decorators = decorators;
     let signature = lowering.signature(node.start_byte(), Some(body), node.end_byte());
@@ -227,11 +270,18 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
 
 /// JUnit 3: methods called `test…` of a class below `TestCase`.
 fn in_test_case(lowering: &Lowering<'_>, id: DefinitionId) -> bool {
-    let Some(class) = lowering.definitions[id.index()].parent else { return false };
-    lowering.definitions[class.index()].bases.iter().any(|base| match lowering.expression(base.type_) {
-        Expression::Free { name, .. } | Expression::Member { name, .. } => lowering.names.get(name).ends_with("TestCase"),
-        _ => false,
-    })
+    let Some(class) = lowering.definitions[id.index()].parent else {
+        return false;
+    };
+    lowering.definitions[class.index()]
+        .bases
+        .iter()
+        .any(|base| match lowering.expression(base.type_) {
+            Expression::Free { name, .. } | Expression::Member { name, .. } => {
+                lowering.names.get(name).ends_with("TestCase")
+            }
+            _ => false,
+        })
 }
 
 fn annotate(lowering: &mut Lowering<'_>, id: DefinitionId) {
@@ -262,9 +312,15 @@ fn annotate(lowering: &mut Lowering<'_>, id: DefinitionId) {
 
 /// The components of a record are its fields; its canonical constructor assigns them.
 fn components<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
-    let Some(parameters) = lowering.field(node, "parameters") else { return };
+    let Some(parameters) = lowering.field(node, "parameters") else {
+        return;
+    };
     let children = lowering.children(parameters);
-    for component in children.named().map(|child| child.node).filter(|child| child.kind() == "formal_parameter") {
+    for component in children
+        .named()
+        .map(|child| child.node)
+        .filter(|child| child.kind() == "formal_parameter")
+    {
         let (Some(name), Some(type_)) = (lowering.field(component, "name"), lowering.field(component, "type")) else {
             continue;
         };

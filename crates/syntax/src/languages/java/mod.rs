@@ -16,6 +16,8 @@ impl Hooks for Java {
     fn node<'t>(&self, lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
         match node.kind() {
             "type_identifier" => (lowering.text(node) == "var").then_some(UNKNOWN),
+            // Their names tell overloads apart; no edge can come of them.
+            "integral_type" | "floating_point_type" | "boolean_type" => Some(lowering.name_expression(node)),
             "package_declaration" => {
                 lowering.document_file(node);
                 None
@@ -53,7 +55,11 @@ impl Hooks for Java {
 /// `import a.b.C;` takes a member; `import static a.b.C.m;` takes one of a class; `*` takes all.
 fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let children = lowering.children(node);
-    let Some(path) = children.named().map(|child| child.node).find(|child| child.kind().ends_with("identifier")) else {
+    let Some(path) = children
+        .named()
+        .map(|child| child.node)
+        .find(|child| child.kind().ends_with("identifier"))
+    else {
         return UNKNOWN;
     };
     let wildcard = children.named().any(|child| child.node.kind() == "asterisk");
@@ -63,7 +69,11 @@ fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
         Some((module, member)) => (module, Some(lowering.names.intern(member))),
         None => (text, None),
     };
-    let form = if wildcard { ImportForm::Wildcard } else { ImportForm::Member };
+    let form = if wildcard {
+        ImportForm::Wildcard
+    } else {
+        ImportForm::Member
+    };
     let name_node = lowering.field(path, "name").filter(|_| !wildcard).unwrap_or(path);
     let import = Import {
         module: lowering.names.intern(module),
@@ -94,8 +104,12 @@ fn outer_this<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Express
 /// `Shape.super.draw()` calls what the interface itself gives.
 fn interface_super<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let children = lowering.children(node);
-    let object = lowering.field(node, "object").filter(|object| object.kind() != "super")?;
-    children.named().find(|child| child.node.kind() == "super" && child.node != object)?;
+    let object = lowering
+        .field(node, "object")
+        .filter(|object| object.kind() != "super")?;
+    children
+        .named()
+        .find(|child| child.node.kind() == "super" && child.node != object)?;
     let name_node = lowering.field(node, "name")?;
     let arguments = lowering.field(node, "arguments");
     let type_ = lowering.lower_type(object);
@@ -113,7 +127,9 @@ fn interface_super<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Ex
 /// `object::name` is the member; `Type::new` is the type itself, which makes instances when it is called.
 fn method_reference<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let children = lowering.children(node);
-    let Some(object_node) = children.named().next().map(|child| child.node) else { return UNKNOWN };
+    let Some(object_node) = children.named().next().map(|child| child.node) else {
+        return UNKNOWN;
+    };
     let object = lowering.lower(object_node, Role::Read);
     let last = children.iter().next_back().map(|child| child.node);
     match last.filter(|last| last.kind() == "identifier" && *last != object_node) {
@@ -161,7 +177,9 @@ fn update<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionI
 
 fn for_each<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     lowering.in_scope(ScopeKind::Block, |lowering| {
-        let value = lowering.field(node, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+        let value = lowering
+            .field(node, "value")
+            .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
         let element = lowering.wrap(value, Expression::Element);
         if let Some(name) = lowering.field(node, "name") {
             let mut declare = Declare::new(Hoist::Block, name);

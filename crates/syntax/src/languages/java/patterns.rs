@@ -7,7 +7,9 @@ use tree_sitter::Node;
 /// `value instanceof T name`: the name is seen from here on, which covers the condition, the branch and what follows a
 /// negated test that returns.
 pub(super) fn instance_of<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let value = lowering.field(node, "left").map_or(UNKNOWN, |left| lowering.lower(left, Role::Read));
+    let value = lowering
+        .field(node, "left")
+        .map_or(UNKNOWN, |left| lowering.lower(left, Role::Read));
     if let Some(type_) = lowering.field(node, "right") {
         match lowering.field(node, "name") {
             Some(name) => declare(lowering, name, type_),
@@ -69,7 +71,9 @@ pub(super) fn switch<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
     if let Some(condition) = lowering.field(node, "condition") {
         lowering.lower(condition, Role::Read);
     }
-    let Some(body) = lowering.field(node, "body") else { return UNKNOWN };
+    let Some(body) = lowering.field(node, "body") else {
+        return UNKNOWN;
+    };
     let groups = lowering.children(body);
     let mut values: Vec<ExpressionId> = Vec::new();
     lowering.in_scope(ScopeKind::Block, |lowering| {
@@ -81,7 +85,10 @@ pub(super) fn switch<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
             let parts = lowering.children(group.node);
             lowering.in_scope(ScopeKind::Block, |lowering| {
                 for part in parts.named() {
-                    let expression = part.node.named_child(0).filter(|_| part.node.kind() == "expression_statement");
+                    let expression = part
+                        .node
+                        .named_child(0)
+                        .filter(|_| part.node.kind() == "expression_statement");
                     match expression {
                         Some(expression) => values.push(lowering.lower(expression, Role::Read)),
                         None => {
@@ -92,7 +99,9 @@ pub(super) fn switch<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
             });
         }
     });
-    let list: Vec<ExpressionId> =
-        values.into_iter().filter(|&value| !matches!(lowering.expression(value), Expression::Literal(_))).collect();
+    let list: Vec<ExpressionId> = values
+        .into_iter()
+        .filter(|&value| !matches!(lowering.expression(value), Expression::Literal(_)))
+        .collect();
     lowering.choice(&list)
 }

@@ -1,0 +1,136 @@
+//! Prints the call edges of a directory, one JSON line each: `cargo run -p index --example edges -- <directory>`.
+//!
+//! For measuring a language against a truth of one's own before (or without) building an index.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use index::model::{EdgeKind, FileId, Target};
+use index::resolve::Resolver;
+use index::tree::{Manifest, Resolve, Tree, is_manifest};
+use rayon::prelude::*;
+use syntax::facts::FileFacts;
+
+#[derive(Default)]
+struct Directory {
+    files: Vec<(String, &'static str, Arc<FileFacts>)>,
+    manifests: Vec<Manifest>,
+}
+
+impl Tree for Directory {
+    fn file_count(&self) -> usize {
+        self.files.len()
+    }
+    fn path(&self, file: FileId) -> &str {
+        &self.files[file.0 as usize].0
+    }
+    fn language(&self, file: FileId) -> &str {
+        self.files[file.0 as usize].1
+    }
+    fn facts(&self, file: FileId) -> Arc<FileFacts> {
+        self.files[file.0 as usize].2.clone()
+    }
+    fn manifests(&self) -> &[Manifest] {
+        &self.manifests
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(root) = arguments.first() else {
+        return Err(std::io::Error::other("usage: edges <directory> [all]"));
+    };
+    let all = arguments.get(1).is_some();
+    let started = Instant::now();
+    let mut paths = Vec::new();
+    for entry in ignore::WalkBuilder::new(root).standard_filters(false).build().flatten() {
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            paths.push(entry.into_path());
+        }
+    }
+    let read: Vec<_> = paths
+        .par_iter()
+        .filter_map(|path| read(Path::new(root), path))
+        .collect();
+    let mut tree = Directory::default();
+    for (path, text, file) in read {
+        if is_manifest(path.rsplit('/').next().unwrap_or(&path)) {
+            tree.manifests.push(Manifest {
+                path: path.as_str().into(),
+                text: text.as_str().into(),
+            });
+        }
+        if let Some((language, facts)) = file {
+            tree.files.push((path, language, facts));
+        }
+    }
+    tree.files.sort_by(|left, right| left.0.cmp(&right.0));
+    tree.manifests.sort_by(|left, right| left.path.cmp(&right.path));
+    let extracted = started.elapsed();
+    let resolved = Mutex::new(Vec::new());
+    Resolver::new().resolve(&tree, &|file, edges| {
+        resolved
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .push((file.0, edges));
+    });
+    let mut resolved = resolved.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    resolved.sort_by_key(|(file, _)| *file);
+    writeln!(
+        std::io::stderr(),
+        "{} files, extracted in {extracted:?}, all in {:?}",
+        tree.files.len(),
+        started.elapsed()
+    )?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut unresolved = 0;
+    for (file, edges) in &resolved {
+        unresolved += edges.unresolved_calls;
+        for edge in &edges.edges {
+            if !all && edge.kind != EdgeKind::Calls {
+                continue;
+            }
+            let at = |file: u32, definition: Option<syntax::facts::DefinitionId>| {
+                let (path, _, facts) = &tree.files[file as usize];
+                match definition {
+                    Some(id) => {
+                        let definition = facts.definition(id);
+                        (path.as_str(), definition.name_at.line, facts.text(definition.name))
+                    }
+                    None => (path.as_str(), 0, ""),
+                }
+            };
+            let from = at(*file, edge.from);
+            let to = match &edge.to {
+                Target::Symbol(symbol) => {
+                    let (path, line, name) = at(symbol.file.0, symbol.definition);
+                    serde_json::json!([path, line, name])
+                }
+                Target::External(name) => serde_json::json!(name),
+            };
+            let line = serde_json::json!({
+                "from": [from.0, from.1, from.2], "to": to, "kind": edge.kind, "at": [edge.at.line, edge.at.column],
+                "origin": edge.origin, "confidence": edge.confidence,
+            });
+            writeln!(out, "{line}")?;
+        }
+    }
+    out.flush()?;
+    writeln!(std::io::stderr(), "{unresolved} calls unresolved")
+}
+
+type Read = (String, String, Option<(&'static str, Arc<FileFacts>)>);
+
+fn read(root: &Path, path: &Path) -> Option<Read> {
+    let name = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
+    let bytes = std::fs::read(path).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let language = syntax::languages::detect(&name, text.as_bytes());
+    if language.is_none() && !is_manifest(name.rsplit('/').next().unwrap_or(&name)) {
+        return None;
+    }
+    let facts = language.map(|language| (language.name(), Arc::new(syntax::extract(language, &text))));
+    Some((name, text, facts))
+}
