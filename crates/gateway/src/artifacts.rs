@@ -50,7 +50,13 @@ struct Kept {
 
 impl Artifacts {
     pub(crate) fn new(limits: ArtifactConfig, secret: [u8; 32]) -> Artifacts {
-        Artifacts { limits, secret, kept: HashMap::new(), order: VecDeque::new(), bytes: 0 }
+        Artifacts {
+            limits,
+            secret,
+            kept: HashMap::new(),
+            order: VecDeque::new(),
+            bytes: 0,
+        }
     }
 
     /// Keeps `body` and returns its handle. The oldest artifacts make room.
@@ -73,10 +79,20 @@ impl Artifacts {
             }
         }
         self.bytes += body.len();
-        let artifact =
-            Artifact { media_type: media_type.to_owned(), label: label.to_owned(), body, original_length };
+        let artifact = Artifact {
+            media_type: media_type.to_owned(),
+            label: label.to_owned(),
+            body,
+            original_length,
+        };
         let until = now + Duration::try_from_secs_f64(self.limits.ttl_seconds).unwrap_or(Duration::from_secs(3600));
-        self.kept.insert(handle.clone(), Kept { artifact: Arc::new(artifact), until });
+        self.kept.insert(
+            handle.clone(),
+            Kept {
+                artifact: Arc::new(artifact),
+                until,
+            },
+        );
         self.order.push_back(handle.clone());
         handle
     }
@@ -120,7 +136,12 @@ mod tests {
     use super::*;
 
     fn store(max_bytes: usize, max_artifacts: usize) -> Artifacts {
-        let limits = ArtifactConfig { ttl_seconds: 10.0, max_bytes, max_artifact_bytes: 100, max_artifacts };
+        let limits = ArtifactConfig {
+            ttl_seconds: 10.0,
+            max_bytes,
+            max_artifact_bytes: 100,
+            max_artifacts,
+        };
         Artifacts::new(limits, [7; 32])
     }
 

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ElicitRequest, ElicitRequestParams, ElicitationAction,
-    GetPromptRequest, GetPromptRequestParams, InputRequest, InputRequiredResult, InputResponses,
-    ReadResourceRequest, ReadResourceRequestParams, ServerResult,
+    GetPromptRequest, GetPromptRequestParams, InputRequest, InputRequiredResult, InputResponses, ReadResourceRequest,
+    ReadResourceRequestParams, ServerResult,
 };
 use serde_json::{Map, Value, json};
 
@@ -28,8 +28,8 @@ use crate::schema::normalize_arguments;
 use crate::session::{Session, lock};
 use crate::upstream::Upstream;
 use caller::{Asking, Caller};
-pub(crate) use drive::Parked;
 pub(crate) use drive::Driven;
+pub(crate) use drive::Parked;
 use drive::{Errand, Resume};
 pub(crate) use failure::error as upstream_error;
 
@@ -77,13 +77,23 @@ impl Execution<'_> {
         if dry_run {
             return Ok(Executed::DryRun(report(tool)));
         }
-        let key = self.cacheable(tool).then(|| cache_key(tool_id, &Value::Object(arguments.clone())));
+        let key = self
+            .cacheable(tool)
+            .then(|| cache_key(tool_id, &Value::Object(arguments.clone())));
         if let Some(key) = &key
             && let Some(hit) = lock(&self.session.cache).get(Instant::now(), self.view.generation, key)
         {
-            return Ok(Executed::Delivered(Delivery { cache_hit: true, ..Delivery::clone(&hit) }));
+            return Ok(Executed::Delivered(Delivery {
+                cache_hit: true,
+                ..Delivery::clone(&hit)
+            }));
         }
-        let (approved, state) = match self.caller.state.as_deref().map(|state| (state.strip_prefix(APPROVED), state)) {
+        let (approved, state) = match self
+            .caller
+            .state
+            .as_deref()
+            .map(|state| (state.strip_prefix(APPROVED), state))
+        {
             Some((Some(rest), _)) => (true, Some(rest)),
             Some((None, state)) => (false, Some(state)),
             None => (false, None),
@@ -112,7 +122,11 @@ impl Execution<'_> {
             }
             Driven::Done(result) => {
                 let raw = tool_result(result.map_err(failure::error)?)?;
-                let delivery = Delivery { raw, repairs, cache_hit: false };
+                let delivery = Delivery {
+                    raw,
+                    repairs,
+                    cache_hit: false,
+                };
                 if let Some(key) = key
                     && !delivery.raw.is_error
                     && delivery.raw.bytes() <= LARGEST_CACHED
@@ -133,11 +147,17 @@ impl Execution<'_> {
             params.request_state = state;
             ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))
         };
-        self.retried(upstream, &request, Resume::from_state(self.caller.state.as_deref())).await
+        self.retried(upstream, &request, Resume::from_state(self.caller.state.as_deref()))
+            .await
     }
 
     /// Gets a prompt of an upstream.
-    pub(crate) async fn prompt(&self, server: &str, name: &str, arguments: Map<String, Value>) -> Result<Driven, GatewayError> {
+    pub(crate) async fn prompt(
+        &self,
+        server: &str,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Driven, GatewayError> {
         let upstream = self.view.upstream(server)?;
         let request = |responses: Option<InputResponses>, state: Option<String>| {
             let mut params = GetPromptRequestParams::new(name);
@@ -146,7 +166,8 @@ impl Execution<'_> {
             params.request_state = state;
             ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
         };
-        self.retried(upstream, &request, Resume::from_state(self.caller.state.as_deref())).await
+        self.retried(upstream, &request, Resume::from_state(self.caller.state.as_deref()))
+            .await
     }
 
     /// The arguments as they may leave, with what was repaired. A single wrong one and nothing leaves.
@@ -159,12 +180,20 @@ impl Execution<'_> {
         let Value::Object(arguments) = arguments else {
             return Err(GatewayError::new(ErrorCode::ArgsInvalid, "`args` must be an object"));
         };
-        let repairs = repairs.iter().map(|repair| json!({"path": repair.path, "rule": repair.rule})).collect();
+        let repairs = repairs
+            .iter()
+            .map(|repair| json!({"path": repair.path, "rule": repair.rule}))
+            .collect();
         Ok((arguments, repairs))
     }
 
     /// Fails when a limit is reached.
-    pub(crate) fn quota(&self, meta_tool: MetaTool, tool_id: Option<&str>, counting: Counting) -> Result<(), GatewayError> {
+    pub(crate) fn quota(
+        &self,
+        meta_tool: MetaTool,
+        tool_id: Option<&str>,
+        counting: Counting,
+    ) -> Result<(), GatewayError> {
         let now = self.session.clock();
         match lock(&self.session.quota).check(now, meta_tool, tool_id, counting) {
             Quota::Allowed => Ok(()),
@@ -186,17 +215,28 @@ impl Execution<'_> {
         request: &(dyn Fn(Option<InputResponses>, Option<String>) -> ClientRequest + Send + Sync),
         mut resume: Resume,
     ) -> Result<Driven, GatewayError> {
-        let errand = Errand { upstream, session: self.session, caller: self.caller, request };
+        let errand = Errand {
+            upstream,
+            session: self.session,
+            caller: self.caller,
+            request,
+        };
         let retry = &self.view.config.retry;
         let mut attempts = 0;
         loop {
             let driven = errand.run(resume.clone()).await;
             attempts += 1;
-            let Driven::Done(Err(failed)) = driven else { return Ok(driven) };
+            let Driven::Done(Err(failed)) = driven else {
+                return Ok(driven);
+            };
             let error = failure::error(failed);
             if !retry.retries(error.code, attempts) {
                 tracing::debug!(upstream = upstream.name(), attempts, %error, "call failed");
-                return Err(if attempts > 1 { error.with_detail("attempts", attempts) } else { error });
+                return Err(if attempts > 1 {
+                    error.with_detail("attempts", attempts)
+                } else {
+                    error
+                });
             }
             let pause = Duration::try_from_secs_f64(retry.delay(attempts - 1, random())).unwrap_or_default();
             tokio::select! {
@@ -209,7 +249,10 @@ impl Execution<'_> {
 
     fn cacheable(&self, tool: &Tool) -> bool {
         let cache = &self.view.config.cache;
-        let listed = cache.allow.as_ref().is_none_or(|allow| allow.iter().any(|id| id == tool.id()));
+        let listed = cache
+            .allow
+            .as_ref()
+            .is_none_or(|allow| allow.iter().any(|id| id == tool.id()));
         cache.read_only && listed && tool.spec.annotations.read_only == Some(true)
     }
 
@@ -229,14 +272,24 @@ impl Execution<'_> {
             None => {
                 let request = InputRequest::Elicitation(ElicitRequest::new(question(message)?));
                 let requests = [(APPROVAL.to_owned(), request)].into_iter().collect();
-                Ok(Some(InputRequiredResult::new(Some(requests), Some("lacon/approval".to_owned()))))
+                Ok(Some(InputRequiredResult::new(
+                    Some(requests),
+                    Some("lacon/approval".to_owned()),
+                )))
             }
             Some(answer) => {
-                let agreed = answer.content.as_ref().and_then(|content| content.get(APPROVAL)).and_then(Value::as_bool);
+                let agreed = answer
+                    .content
+                    .as_ref()
+                    .and_then(|content| content.get(APPROVAL))
+                    .and_then(Value::as_bool);
                 if answer.action == ElicitationAction::Accept && agreed != Some(false) {
                     Ok(None)
                 } else {
-                    Err(GatewayError::new(ErrorCode::PermissionDenied, "the user did not approve this call"))
+                    Err(GatewayError::new(
+                        ErrorCode::PermissionDenied,
+                        "the user did not approve this call",
+                    ))
                 }
             }
         }
@@ -289,7 +342,10 @@ fn tool_result(result: ServerResult) -> Result<Raw, GatewayError> {
         other => {
             let value = serde_json::to_value(&other).unwrap_or_default();
             let Some(blocks) = value.get("content").and_then(Value::as_array) else {
-                return Err(GatewayError::new(ErrorCode::UpstreamError, "the upstream's answer is not a tool result"));
+                return Err(GatewayError::new(
+                    ErrorCode::UpstreamError,
+                    "the upstream's answer is not a tool result",
+                ));
             };
             let block = |block: &Value| {
                 serde_json::from_value(block.clone())

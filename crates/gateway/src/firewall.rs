@@ -109,29 +109,45 @@ impl Kept {
 
 /// One part of a result on its way through.
 enum Part {
-    Text { text: String, value: Option<Value>, label: String, media_type: String },
+    Text {
+        text: String,
+        value: Option<Value>,
+        label: String,
+        media_type: String,
+    },
     Block(ContentBlock),
 }
 
 impl Firewall<'_> {
     /// Shapes a result. What is too large goes into `artifacts`.
     pub(crate) fn shape(&self, raw: Raw, artifacts: &mut Artifacts) -> Shaped {
-        let mut shaped = Shaped { is_error: raw.is_error, ..Shaped::default() };
+        let mut shaped = Shaped {
+            is_error: raw.is_error,
+            ..Shaped::default()
+        };
         let mut structured = raw.structured;
         if let Some(value) = &mut structured
             && self.config.redact_secrets
         {
             redact::redact_value(value);
         }
-        let mut parts: Vec<Part> =
-            raw.content.into_iter().map(|block| self.part(block, raw.is_error, &mut shaped, artifacts)).collect();
+        let mut parts: Vec<Part> = raw
+            .content
+            .into_iter()
+            .map(|block| self.part(block, raw.is_error, &mut shaped, artifacts))
+            .collect();
         match (structured, self.structured) {
             (Some(value), Structured::Keep) => shaped.structured = Some(value),
             (Some(value), Structured::Fold) if !carried(&value, &parts) => {
                 // A text that says less than the value next to it (a preview, say) stays: it may be prose.
                 let text = value.to_string();
                 let media_type = "application/json".to_owned();
-                parts.push(Part::Text { text, value: Some(value), label: "structured".into(), media_type });
+                parts.push(Part::Text {
+                    text,
+                    value: Some(value),
+                    label: "structured".into(),
+                    media_type,
+                });
             }
             _ => {}
         }
@@ -159,7 +175,15 @@ impl Firewall<'_> {
         for ((part, said), keep_aside) in parts.into_iter().zip(said).zip(keep_aside) {
             match (part, said) {
                 (Part::Block(block), _) => shaped.content.push(block),
-                (Part::Text { text, value, label, media_type }, _) if keep_aside => {
+                (
+                    Part::Text {
+                        text,
+                        value,
+                        label,
+                        media_type,
+                    },
+                    _,
+                ) if keep_aside => {
                     let digest = match &value {
                         Some(value) => digest::of_value(value, self.config.digest_tokens, self.encode),
                         None => digest::of_text(&text, self.config.digest_tokens, self.encode),
@@ -211,8 +235,18 @@ impl Firewall<'_> {
             false => text,
         };
         let value = if is_error { None } else { lossless::parse(&text) };
-        let media_type = if value.is_some() { "application/json" } else { media_type }.to_owned();
-        Part::Text { text, value, label: label.to_owned(), media_type }
+        let media_type = if value.is_some() {
+            "application/json"
+        } else {
+            media_type
+        }
+        .to_owned();
+        Part::Text {
+            text,
+            value,
+            label: label.to_owned(),
+            media_type,
+        }
     }
 
     fn resource(
@@ -223,7 +257,9 @@ impl Firewall<'_> {
         artifacts: &mut Artifacts,
     ) -> Part {
         match &mut embedded.resource {
-            ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
+            ResourceContents::TextResourceContents {
+                uri, mime_type, text, ..
+            } => {
                 let media_type = mime_type.clone().unwrap_or_else(|| "text/plain".into());
                 if self.volume == Volume::Digest && !tokens::fits(text, self.config.inline_tokens) {
                     return self.text_part(std::mem::take(text), uri, &media_type, is_error);
@@ -234,7 +270,9 @@ impl Firewall<'_> {
                     *text = masked;
                 }
             }
-            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+            ResourceContents::BlobResourceContents {
+                uri, mime_type, blob, ..
+            } => {
                 if self.volume == Volume::Digest && blob.len() > INLINE_BINARY {
                     let media_type = mime_type.clone().unwrap_or_else(|| "application/octet-stream".into());
                     let (blob, uri) = (std::mem::take(blob), uri.clone());
@@ -246,9 +284,18 @@ impl Firewall<'_> {
         Part::Block(ContentBlock::Resource(embedded))
     }
 
-    fn binary(&self, data: &str, media_type: &str, label: &str, shaped: &mut Shaped, artifacts: &mut Artifacts) -> Part {
+    fn binary(
+        &self,
+        data: &str,
+        media_type: &str,
+        label: &str,
+        shaped: &mut Shaped,
+        artifacts: &mut Artifacts,
+    ) -> Part {
         // Data that is no base64 is kept as it came: it is what the upstream sent.
-        let body = base64::engine::general_purpose::STANDARD.decode(data).unwrap_or_else(|_| data.as_bytes().to_vec());
+        let body = base64::engine::general_purpose::STANDARD
+            .decode(data)
+            .unwrap_or_else(|_| data.as_bytes().to_vec());
         let kept = keep(artifacts, media_type, label, body);
         let line = format!("[kept as {}: {media_type}, {}]", kept.handle, size(kept.bytes));
         shaped.artifacts.push(kept);
@@ -259,7 +306,12 @@ impl Firewall<'_> {
 fn keep(artifacts: &mut Artifacts, media_type: &str, label: &str, body: Vec<u8>) -> Kept {
     let bytes = body.len();
     let handle = artifacts.keep(Instant::now(), media_type, label, body);
-    Kept { handle, media_type: media_type.to_owned(), bytes, label: label.to_owned() }
+    Kept {
+        handle,
+        media_type: media_type.to_owned(),
+        bytes,
+        label: label.to_owned(),
+    }
 }
 
 /// Whether a text part already says the value: as JSON, or bare under the `result` key that some servers wrap around it.
@@ -291,11 +343,14 @@ fn carried(value: &Value, parts: &[Part]) -> bool {
     // A list is also sent as one text block an element.
     match wrapped {
         Some(Value::Array(items)) if !items.is_empty() && items.len() == texts.len() => {
-            items.iter().zip(&texts).all(|(item, (text, parsed))| match (parsed, item) {
-                (Some(parsed), item) => parsed == item,
-                (None, Value::String(item)) => *text == item,
-                (None, item) => text.trim() == item.to_string(),
-            })
+            items
+                .iter()
+                .zip(&texts)
+                .all(|(item, (text, parsed))| match (parsed, item) {
+                    (Some(parsed), item) => parsed == item,
+                    (None, Value::String(item)) => *text == item,
+                    (None, item) => text.trim() == item.to_string(),
+                })
         }
         _ => false,
     }
@@ -309,7 +364,13 @@ fn over_limit(said: &[Option<String>], limit: usize) -> Vec<bool> {
         return keep_aside;
     }
     // Only what is close to the limit is counted; beyond it a text counts as its length allows.
-    let cost = |text: &String| if tokens::fits(text, limit) { tokens::count(text) } else { text.len().max(limit + 1) };
+    let cost = |text: &String| {
+        if tokens::fits(text, limit) {
+            tokens::count(text)
+        } else {
+            text.len().max(limit + 1)
+        }
+    };
     let costs: Vec<usize> = said.iter().map(|text| text.as_ref().map_or(0, cost)).collect();
     let mut total: usize = costs.iter().sum();
     let mut order: Vec<usize> = (0..costs.len()).collect();
@@ -363,7 +424,11 @@ mod tests {
 
     fn shape_with(raw: Raw, volume: Volume, structured: Structured) -> (Shaped, Artifacts) {
         let mut artifacts = Artifacts::new(ArtifactConfig::default(), [1; 32]);
-        let config = FirewallConfig { inline_tokens: 100, digest_tokens: 60, ..FirewallConfig::default() };
+        let config = FirewallConfig {
+            inline_tokens: 100,
+            digest_tokens: 60,
+            ..FirewallConfig::default()
+        };
         let firewall = Firewall {
             config: &config,
             encode: &|value| value.to_string(),
@@ -376,11 +441,23 @@ mod tests {
     }
 
     fn shape(content: Vec<ContentBlock>, structured: Option<Value>) -> (Shaped, Artifacts) {
-        shape_with(Raw { content, structured, is_error: false }, Volume::Digest, Structured::Fold)
+        shape_with(
+            Raw {
+                content,
+                structured,
+                is_error: false,
+            },
+            Volume::Digest,
+            Structured::Fold,
+        )
     }
 
     fn texts(shaped: &Shaped) -> Vec<&str> {
-        shaped.content.iter().filter_map(|block| block.as_text().map(|text| text.text.as_str())).collect()
+        shaped
+            .content
+            .iter()
+            .filter_map(|block| block.as_text().map(|text| text.text.as_str()))
+            .collect()
     }
 
     #[test]
@@ -396,7 +473,10 @@ mod tests {
         assert_eq!(texts(&shaped), ["{\"a\":1}"]);
         let (shaped, _) = shape(vec![ContentBlock::text("3")], Some(json!({"result": 3})));
         assert_eq!(texts(&shaped), ["3"]);
-        let (shaped, _) = shape(vec![ContentBlock::text("a"), ContentBlock::text("b")], Some(json!({"result": ["a", "b"]})));
+        let (shaped, _) = shape(
+            vec![ContentBlock::text("a"), ContentBlock::text("b")],
+            Some(json!({"result": ["a", "b"]})),
+        );
         assert_eq!(texts(&shaped), ["a", "b"]);
         let (shaped, _) = shape(vec![ContentBlock::text("2 found")], Some(json!({"n": 2})));
         assert_eq!(texts(&shaped), ["2 found", "{\"n\":2}"]);
@@ -426,7 +506,10 @@ mod tests {
         assert_eq!((kept.media_type.as_str(), kept.bytes), ("application/json", text.len()));
         assert!(texts(&shaped)[0].starts_with(&format!("[kept as {}: array of 300, ", kept.handle)));
         assert_eq!(texts(&shaped)[1], "done");
-        assert_eq!(artifacts.get(Instant::now(), &kept.handle).unwrap().text(), Some(text.as_str()));
+        assert_eq!(
+            artifacts.get(Instant::now(), &kept.handle).unwrap().text(),
+            Some(text.as_str())
+        );
         assert!(tokens::count(texts(&shaped)[0]) < 110);
     }
 
@@ -438,7 +521,10 @@ mod tests {
         let long = format!("{secret}\n{}", "line\n".repeat(500));
         let (shaped, mut artifacts) = shape(vec![ContentBlock::text(long)], None);
         let kept = artifacts.get(Instant::now(), &shaped.artifacts[0].handle).unwrap();
-        assert!(kept.text().is_some_and(|text| !text.contains(&secret) && text.contains("[redacted: github token]")));
+        assert!(
+            kept.text()
+                .is_some_and(|text| !text.contains(&secret) && text.contains("[redacted: github token]"))
+        );
     }
 
     #[test]
@@ -447,15 +533,24 @@ mod tests {
         assert!(shaped.content[0].as_image().is_some());
         let (shaped, mut artifacts) = shape(vec![ContentBlock::image("A".repeat(3 << 20), "image/png")], None);
         let kept = &shaped.artifacts[0];
-        assert_eq!(artifacts.get(Instant::now(), &kept.handle).unwrap().media_type, "image/png");
-        assert_eq!(texts(&shaped), [format!("[kept as {}: image/png, 2.4 MB]", kept.handle)]);
+        assert_eq!(
+            artifacts.get(Instant::now(), &kept.handle).unwrap().media_type,
+            "image/png"
+        );
+        assert_eq!(
+            texts(&shaped),
+            [format!("[kept as {}: image/png, 2.4 MB]", kept.handle)]
+        );
     }
 
     #[test]
     fn a_link_to_a_known_resource_says_how_to_read_it() {
         let known = rmcp::model::Resource::new("file:///known", "known");
         let other = rmcp::model::Resource::new("file:///other", "other");
-        let (shaped, _) = shape(vec![ContentBlock::resource_link(known), ContentBlock::resource_link(other)], None);
+        let (shaped, _) = shape(
+            vec![ContentBlock::resource_link(known), ContentBlock::resource_link(other)],
+            None,
+        );
         assert_eq!(texts(&shaped), ["known: resource_read resource::file:known#0"]);
         assert!(matches!(shaped.content[1], ContentBlock::ResourceLink(_)));
     }
@@ -469,13 +564,19 @@ mod tests {
         let encoded = base64::engine::general_purpose::STANDARD.encode(vec![7; 3 << 20]);
         let blob = ResourceContents::blob(encoded, "file:///blob");
         let (shaped, mut artifacts) = shape(vec![ContentBlock::resource(blob)], None);
-        assert_eq!(artifacts.get(Instant::now(), &shaped.artifacts[0].handle).unwrap().body, vec![7; 3 << 20]);
+        assert_eq!(
+            artifacts.get(Instant::now(), &shaped.artifacts[0].handle).unwrap().body,
+            vec![7; 3 << 20]
+        );
     }
 
     #[test]
     fn errors_stay_readable_json_is_not_re_encoded() {
-        let raw =
-            Raw { content: vec![ContentBlock::text("{\n \"code\": 7 }")], structured: None, is_error: true };
+        let raw = Raw {
+            content: vec![ContentBlock::text("{\n \"code\": 7 }")],
+            structured: None,
+            is_error: true,
+        };
         let (shaped, _) = shape_with(raw, Volume::Digest, Structured::Fold);
         assert!(shaped.is_error);
         assert_eq!(texts(&shaped), ["{\n \"code\": 7 }"]);

@@ -41,18 +41,26 @@ pub enum ListenError {
 
 /// Opens the port the configuration names. Without tokens only loopback will do.
 pub async fn listen(config: &HttpConfig) -> Result<TcpListener, ListenError> {
-    let mut addresses = tokio::net::lookup_host(&config.listen).await.map_err(|_| ListenError::Address(config.listen.clone()))?;
-    let address = addresses.next().ok_or_else(|| ListenError::Address(config.listen.clone()))?;
+    let mut addresses = tokio::net::lookup_host(&config.listen)
+        .await
+        .map_err(|_| ListenError::Address(config.listen.clone()))?;
+    let address = addresses
+        .next()
+        .ok_or_else(|| ListenError::Address(config.listen.clone()))?;
     if config.tokens.is_empty() && !address.ip().is_loopback() {
         return Err(ListenError::OpenToAll(address));
     }
-    TcpListener::bind(address).await.map_err(|error| ListenError::Bind(address, error))
+    TcpListener::bind(address)
+        .await
+        .map_err(|error| ListenError::Bind(address, error))
 }
 
 /// Serves until `shutdown`.
 pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, shutdown: CancellationToken) -> io::Result<()> {
     let router = router(gateway, shutdown.clone());
-    axum::serve(listener, router).with_graceful_shutdown(async move { shutdown.cancelled().await }).await
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move { shutdown.cancelled().await })
+        .await
 }
 
 /// The routes, for a caller that has its own server.
@@ -99,7 +107,11 @@ impl Door {
         let token = |(name, token): (&String, &String)| (blake3::hash(token.as_bytes()), Principal::named(name));
         Door {
             tokens: config.tokens.iter().map(token).collect(),
-            origins: config.allowed_origins.iter().map(|origin| origin.trim_end_matches('/').to_owned()).collect(),
+            origins: config
+                .allowed_origins
+                .iter()
+                .map(|origin| origin.trim_end_matches('/').to_owned())
+                .collect(),
             most_sessions: config.max_sessions,
             sessions,
             owners: Mutex::new(HashMap::new()),
@@ -118,7 +130,9 @@ impl Door {
 
     /// A browser always says where a page came from; only loopback pages and listed ones may call.
     fn allows_origin(&self, headers: &HeaderMap) -> bool {
-        let Some(origin) = headers.get(header::ORIGIN) else { return true };
+        let Some(origin) = headers.get(header::ORIGIN) else {
+            return true;
+        };
         let Ok(origin) = origin.to_str() else { return false };
         self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) || is_loopback_origin(origin)
     }
@@ -144,7 +158,12 @@ impl Door {
 }
 
 fn is_loopback_origin(origin: &str) -> bool {
-    let Some(rest) = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) else { return false };
+    let Some(rest) = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"))
+    else {
+        return false;
+    };
     let host = match rest.strip_prefix('[') {
         Some(ipv6) => ipv6.split_once(']').map_or("", |(host, _)| host),
         None => rest.split(':').next().unwrap_or_default(),
@@ -161,7 +180,10 @@ async fn enter(State(door): State<Arc<Door>>, mut request: Request, next: Next) 
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
         return (StatusCode::UNAUTHORIZED, challenge, "a bearer token is needed\n").into_response();
     };
-    match headers.get(SESSION).map(|id| id.to_str().unwrap_or_default().to_owned()) {
+    match headers
+        .get(SESSION)
+        .map(|id| id.to_str().unwrap_or_default().to_owned())
+    {
         Some(session) => {
             if !door.owns(&session, &principal) {
                 // Reads as an unknown session, so that nobody can probe for other people's.
@@ -169,7 +191,9 @@ async fn enter(State(door): State<Arc<Door>>, mut request: Request, next: Next) 
             }
         }
         None => {
-            let stateless = headers.get(VERSION).is_some_and(|version| version.as_bytes() >= STATELESS.as_bytes());
+            let stateless = headers
+                .get(VERSION)
+                .is_some_and(|version| version.as_bytes() >= STATELESS.as_bytes());
             if request.method() == Method::POST && !stateless && !door.has_room().await {
                 let later = [(header::RETRY_AFTER, "30")];
                 return (StatusCode::SERVICE_UNAVAILABLE, later, "too many sessions\n").into_response();
@@ -189,8 +213,15 @@ mod tests {
     use super::*;
 
     fn door(tokens: &[(&str, &str)]) -> Door {
-        let tokens = tokens.iter().map(|(name, token)| ((*name).to_owned(), (*token).to_owned())).collect();
-        let config = HttpConfig { tokens, allowed_origins: vec!["https://app.example/".into()], ..HttpConfig::default() };
+        let tokens = tokens
+            .iter()
+            .map(|(name, token)| ((*name).to_owned(), (*token).to_owned()))
+            .collect();
+        let config = HttpConfig {
+            tokens,
+            allowed_origins: vec!["https://app.example/".into()],
+            ..HttpConfig::default()
+        };
         Door::new(&config, Arc::new(LocalSessionManager::default()))
     }
 
@@ -212,10 +243,20 @@ mod tests {
     #[test]
     fn only_loopback_and_listed_pages_may_call() {
         let door = door(&[]);
-        for origin in ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80", "https://app.example"] {
+        for origin in [
+            "http://localhost:3000",
+            "http://127.0.0.1",
+            "http://[::1]:80",
+            "https://app.example",
+        ] {
             assert!(door.allows_origin(&headers(header::ORIGIN, origin)), "{origin}");
         }
-        for origin in ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example"] {
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://localhost.evil.example",
+            "http://127.0.0.1.evil.example",
+        ] {
             assert!(!door.allows_origin(&headers(header::ORIGIN, origin)), "{origin}");
         }
         assert!(door.allows_origin(&HeaderMap::new()));
@@ -223,11 +264,20 @@ mod tests {
 
     #[tokio::test]
     async fn without_tokens_only_loopback_is_listened_on() {
-        let open = HttpConfig { listen: "0.0.0.0:0".into(), ..HttpConfig::default() };
+        let open = HttpConfig {
+            listen: "0.0.0.0:0".into(),
+            ..HttpConfig::default()
+        };
         assert!(matches!(listen(&open).await, Err(ListenError::OpenToAll(_))));
-        let nonsense = HttpConfig { listen: "nowhere".into(), ..HttpConfig::default() };
+        let nonsense = HttpConfig {
+            listen: "nowhere".into(),
+            ..HttpConfig::default()
+        };
         assert!(matches!(listen(&nonsense).await, Err(ListenError::Address(_))));
-        let loopback = HttpConfig { listen: "127.0.0.1:0".into(), ..HttpConfig::default() };
+        let loopback = HttpConfig {
+            listen: "127.0.0.1:0".into(),
+            ..HttpConfig::default()
+        };
         assert!(listen(&loopback).await.is_ok());
     }
 }

@@ -29,6 +29,7 @@ mod listings;
 mod modes;
 mod native;
 pub mod oauth;
+pub mod preview;
 pub mod reload;
 pub mod runtime;
 pub mod server;

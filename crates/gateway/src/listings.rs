@@ -18,7 +18,9 @@ pub(crate) struct Listings {
 
 impl Listings {
     pub(crate) fn new(state_directory: Option<&Path>) -> Listings {
-        Listings { directory: state_directory.map(|directory| directory.join("listings")) }
+        Listings {
+            directory: state_directory.map(|directory| directory.join("listings")),
+        }
     }
 
     pub(crate) fn load(&self, name: &str, config: &UpstreamConfig) -> Option<Listing> {
@@ -62,11 +64,20 @@ mod tests {
     fn a_listing_is_found_again_only_for_the_same_server() {
         let directory = tempfile::tempdir().unwrap();
         let listings = Listings::new(Some(directory.path()));
-        let config = UpstreamConfig { command: Some("a".into()), ..UpstreamConfig::default() };
-        let listing = Listing { tools: vec![serde_json::json!({"name": "t"})], ..Listing::default() };
+        let config = UpstreamConfig {
+            command: Some("a".into()),
+            ..UpstreamConfig::default()
+        };
+        let listing = Listing {
+            tools: vec![serde_json::json!({"name": "t"})],
+            ..Listing::default()
+        };
         listings.save("x", &config, &listing);
         assert_eq!(listings.load("x", &config), Some(listing));
-        let other = UpstreamConfig { command: Some("b".into()), ..UpstreamConfig::default() };
+        let other = UpstreamConfig {
+            command: Some("b".into()),
+            ..UpstreamConfig::default()
+        };
         assert_eq!(listings.load("x", &other), None);
         assert_eq!(listings.load("y", &config), None);
         assert_eq!(Listings::default().load("x", &config), None);

@@ -21,7 +21,7 @@ use crate::dispatch::{Delivery, Executed};
 use crate::errors::{ErrorCode, GatewayError};
 use crate::firewall::{Firewall, Shaped, Structured, Volume};
 use crate::identity::hash8;
-use crate::runtime::{Gateway, View};
+use crate::runtime::View;
 use crate::session::{Session, lock};
 
 /// Where Lacon says in a result's `_meta` what it did to it. Clients keep `_meta` from the model, so it costs no tokens.
@@ -29,7 +29,6 @@ const PROVENANCE: &str = "lacon/provenance";
 
 /// One `tools/call`.
 pub(crate) struct Call<'a> {
-    pub(crate) gateway: &'a Gateway,
     pub(crate) view: Arc<View>,
     pub(crate) session: &'a Session,
     pub(crate) caller: &'a Caller,
@@ -91,7 +90,11 @@ impl Call<'_> {
             Executed::InputRequired(required) => CallToolResponse::InputRequired(required),
             Executed::DryRun(report) => CallToolResult::success(vec![ContentBlock::text(report.to_string())]).into(),
             Executed::Delivered(delivery) => {
-                let Delivery { raw, repairs, cache_hit } = delivery;
+                let Delivery {
+                    raw,
+                    repairs,
+                    cache_hit,
+                } = delivery;
                 let shaped = self.shape(raw, volume, structured);
                 let mut provenance = Map::new();
                 if !repairs.is_empty() {
@@ -112,7 +115,13 @@ impl Call<'_> {
             Volume::Whole => None,
         };
         let config = &self.view.config.firewall;
-        let firewall = Firewall { config, encode: &encode, volume, structured, resource_id: &resource_id };
+        let firewall = Firewall {
+            config,
+            encode: &encode,
+            volume,
+            structured,
+            resource_id: &resource_id,
+        };
         firewall.shape(raw, &mut lock(&self.session.artifacts))
     }
 }
@@ -148,7 +157,9 @@ pub(crate) fn error_result(error: &GatewayError) -> CallToolResult {
 
 /// A definition as the SDK's type.
 fn tool(definition: Value) -> Option<Tool> {
-    serde_json::from_value(definition).inspect_err(|error| tracing::warn!(%error, "a tool cannot be listed")).ok()
+    serde_json::from_value(definition)
+        .inspect_err(|error| tracing::warn!(%error, "a tool cannot be listed"))
+        .ok()
 }
 
 /// The names `tools/list` shows in the modes that show upstream tools, and the ids behind them.
@@ -179,7 +190,11 @@ impl ShownNames {
             };
             let count = taken.entry(name.clone()).or_default();
             *count += 1;
-            let name = if *count > 1 { strict_name(&format!("{name}_{count}")) } else { name };
+            let name = if *count > 1 {
+                strict_name(&format!("{name}_{count}"))
+            } else {
+                name
+            };
             names.ids.insert(name.clone(), entry.id.clone());
             names.listed.push((name, entry.id.clone()));
         }
@@ -199,8 +214,16 @@ impl ShownNames {
 
 /// A name that every client accepts: letters, digits, `_` and `-`, at most 64. A cut one ends in a hash of the whole.
 fn strict_name(text: &str) -> String {
-    let name: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '-' }).collect();
+    let name: String = text
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
     if name.len() <= LONGEST_NAME {
         return name;
     }
@@ -216,10 +239,18 @@ pub(crate) fn negotiated_format(
 ) -> Format {
     let named = |value: &Value| match value {
         Value::String(name) => name.parse().ok(),
-        Value::Object(fields) => fields.get("format").and_then(Value::as_str).and_then(|name| name.parse().ok()),
+        Value::Object(fields) => fields
+            .get("format")
+            .and_then(Value::as_str)
+            .and_then(|name| name.parse().ok()),
         _ => None,
     };
-    let asked = [arguments.get("format"), meta.get("output_format"), meta.get("lacon/output_format"), capability];
+    let asked = [
+        arguments.get("format"),
+        meta.get("output_format"),
+        meta.get("lacon/output_format"),
+        capability,
+    ];
     asked.into_iter().flatten().find_map(named).unwrap_or(default)
 }
 
@@ -234,7 +265,10 @@ mod tests {
 
     #[test]
     fn strict_names_are_accepted_everywhere() {
-        assert_eq!(strict_name("github:create_issue#ab12cd34"), "github-create_issue-ab12cd34");
+        assert_eq!(
+            strict_name("github:create_issue#ab12cd34"),
+            "github-create_issue-ab12cd34"
+        );
         assert_eq!(strict_name("weather:get@2024.05"), "weather-get-2024-05");
         let long = strict_name(&format!("ns:{}#ab12cd34", "x".repeat(120)));
         assert_eq!(long.len(), LONGEST_NAME);
@@ -248,10 +282,22 @@ mod tests {
         let none = Map::new();
         let capability = json!({"format": "gcf"});
         assert_eq!(negotiated_format(&none, &none, None, Format::Auto), Format::Auto);
-        assert_eq!(negotiated_format(&none, &none, Some(&capability), Format::Auto), Format::Gcf);
+        assert_eq!(
+            negotiated_format(&none, &none, Some(&capability), Format::Auto),
+            Format::Gcf
+        );
         let meta = Map::from_iter([("output_format".to_owned(), json!("gcx"))]);
-        assert_eq!(negotiated_format(&none, &meta, Some(&capability), Format::Auto), Format::Gcx);
-        assert_eq!(negotiated_format(&arguments("json"), &meta, Some(&capability), Format::Auto), Format::Json);
-        assert_eq!(negotiated_format(&arguments("nonsense"), &none, None, Format::Json), Format::Json);
+        assert_eq!(
+            negotiated_format(&none, &meta, Some(&capability), Format::Auto),
+            Format::Gcx
+        );
+        assert_eq!(
+            negotiated_format(&arguments("json"), &meta, Some(&capability), Format::Auto),
+            Format::Json
+        );
+        assert_eq!(
+            negotiated_format(&arguments("nonsense"), &none, None, Format::Json),
+            Format::Json
+        );
     }
 }

@@ -2,8 +2,8 @@
 //! where they are, their text through the firewall like any other.
 
 use rmcp::model::{
-    ClientRequest, CompleteRequest, CompleteRequestParams, CompleteResult, ErrorCode, ErrorData, GetPromptResponse, Prompt,
-    ReadResourceResponse, Reference, Resource, ResourceContents, ResourceTemplate, ServerResult,
+    ClientRequest, CompleteRequest, CompleteRequestParams, CompleteResult, ErrorCode, ErrorData, GetPromptResponse,
+    Prompt, ReadResourceResponse, Reference, Resource, ResourceContents, ResourceTemplate, ServerResult,
 };
 use serde_json::{Map, Value};
 
@@ -13,6 +13,7 @@ use crate::errors::GatewayError;
 use crate::firewall::redact::{redact, redact_value};
 use crate::runtime::View;
 use crate::session::Session;
+use crate::upstream::Listing;
 
 pub(crate) fn resources(view: &View) -> Vec<Resource> {
     listed(view, |listing| &listing.resources)
@@ -27,13 +28,14 @@ pub(crate) fn prompts(view: &View) -> Vec<Prompt> {
 }
 
 /// Everything of one kind, in the order of the upstreams; what the SDK cannot type is left out.
-fn listed<T: serde::de::DeserializeOwned>(
-    view: &View,
-    kind: impl Fn(&crate::upstream::Listing) -> &Vec<Value>,
-) -> Vec<T> {
+fn listed<T: serde::de::DeserializeOwned>(view: &View, kind: impl Fn(&Listing) -> &Vec<Value>) -> Vec<T> {
     let mut all = Vec::new();
-    for upstream in view.upstreams.values() {
-        all.extend(kind(&upstream.listing()).iter().filter_map(|entry| serde_json::from_value(entry.clone()).ok()));
+    for listing in view.listings.values() {
+        all.extend(
+            kind(listing)
+                .iter()
+                .filter_map(|entry| serde_json::from_value(entry.clone()).ok()),
+        );
     }
     all
 }
@@ -44,11 +46,10 @@ pub(crate) async fn read(
     caller: &Caller,
     uri: &str,
 ) -> Result<ReadResourceResponse, ErrorData> {
-    let server = owner(view, uri).ok_or_else(|| {
-        ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, format!("no resource {uri}"), None)
-    })?;
+    let server = owner(view, uri)
+        .ok_or_else(|| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, format!("no resource {uri}"), None))?;
     let execution = Execution { view, session, caller };
-    match execution.resource(&server, uri).await.map_err(protocol_error)? {
+    match execution.resource(server, uri).await.map_err(protocol_error)? {
         Driven::InputRequired(required) => Ok(required.into()),
         Driven::Done(Err(failure)) => Err(protocol_error(upstream_error(failure))),
         Driven::Done(Ok(ServerResult::ReadResourceResult(mut result))) => {
@@ -61,7 +62,10 @@ pub(crate) async fn read(
             }
             Ok(result.into())
         }
-        Driven::Done(Ok(_)) => Err(ErrorData::internal_error("the upstream's answer is not a resource", None)),
+        Driven::Done(Ok(_)) => Err(ErrorData::internal_error(
+            "the upstream's answer is not a resource",
+            None,
+        )),
     }
 }
 
@@ -73,10 +77,13 @@ pub(crate) async fn get(
     arguments: Map<String, Value>,
 ) -> Result<GetPromptResponse, ErrorData> {
     let unknown = || ErrorData::invalid_params(format!("no prompt {name}"), None);
-    let server = view.upstreams.values().find(|upstream| names(&upstream.listing().prompts, "name", name));
-    let server = server.ok_or_else(unknown)?.name().to_owned();
+    let server = lister(view, |listing| names(&listing.prompts, "name", name)).ok_or_else(unknown)?;
     let execution = Execution { view, session, caller };
-    match execution.prompt(&server, name, arguments).await.map_err(protocol_error)? {
+    match execution
+        .prompt(server, name, arguments)
+        .await
+        .map_err(protocol_error)?
+    {
         Driven::InputRequired(required) => Ok(required.into()),
         Driven::Done(Err(failure)) => Err(protocol_error(upstream_error(failure))),
         Driven::Done(Ok(ServerResult::GetPromptResult(result))) => {
@@ -99,17 +106,17 @@ pub(crate) async fn complete(
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let server = match &request.r#ref {
-        Reference::Prompt(prompt) => {
-            view.upstreams.values().find(|upstream| names(&upstream.listing().prompts, "name", &prompt.name))
-        }
-        Reference::Resource(resource) => view.upstreams.values().find(|upstream| {
-            let listing = upstream.listing();
+        Reference::Prompt(prompt) => lister(view, |listing| names(&listing.prompts, "name", &prompt.name)),
+        Reference::Resource(resource) => lister(view, |listing| {
             names(&listing.resource_templates, "uriTemplate", &resource.uri)
                 || names(&listing.resources, "uri", &resource.uri)
         }),
         _ => None,
     };
-    let Some(upstream) = server else { return Ok(CompleteResult::default()) };
+    let server = server.and_then(|name| view.upstreams.get(name));
+    let Some(upstream) = server else {
+        return Ok(CompleteResult::default());
+    };
     let request = ClientRequest::CompleteRequest(CompleteRequest::new(request));
     match upstream.start(session.id, request).outcome().await {
         Ok(ServerResult::CompleteResult(result)) => Ok(result),
@@ -119,22 +126,28 @@ pub(crate) async fn complete(
 }
 
 /// The upstream that lists a resource, or has a template whose fixed beginning leads to it.
-fn owner(view: &View, uri: &str) -> Option<String> {
-    let lists = view.upstreams.values().find(|upstream| names(&upstream.listing().resources, "uri", uri));
-    let matches = || {
-        view.upstreams.values().find(|upstream| {
-            upstream.listing().resource_templates.iter().any(|template| {
-                let template = template.get("uriTemplate").and_then(Value::as_str).unwrap_or_default();
-                let fixed = template.split('{').next().unwrap_or_default();
-                !fixed.is_empty() && uri.starts_with(fixed)
-            })
-        })
+fn owner<'a>(view: &'a View, uri: &str) -> Option<&'a str> {
+    let leads = |template: &Value| {
+        let template = template.get("uriTemplate").and_then(Value::as_str).unwrap_or_default();
+        let fixed = template.split('{').next().unwrap_or_default();
+        !fixed.is_empty() && uri.starts_with(fixed)
     };
-    lists.or_else(matches).map(|upstream| upstream.name().to_owned())
+    lister(view, |listing| names(&listing.resources, "uri", uri))
+        .or_else(|| lister(view, |listing| listing.resource_templates.iter().any(leads)))
+}
+
+/// The first upstream whose listing has it.
+fn lister(view: &View, has: impl Fn(&Listing) -> bool) -> Option<&str> {
+    view.listings
+        .iter()
+        .find(|(_, listing)| has(listing))
+        .map(|(name, _)| name.as_str())
 }
 
 fn names(entries: &[Value], key: &str, wanted: &str) -> bool {
-    entries.iter().any(|entry| entry.get(key).and_then(Value::as_str) == Some(wanted))
+    entries
+        .iter()
+        .any(|entry| entry.get(key).and_then(Value::as_str) == Some(wanted))
 }
 
 fn protocol_error(error: GatewayError) -> ErrorData {

@@ -35,8 +35,15 @@ impl Authorizer {
     pub fn new(upstream: &str, url: &str, config: &OAuthConfig, directory: PathBuf) -> Authorizer {
         // The name and the address together: tokens must never reach another server under an old name.
         let digest = blake3::hash(format!("{upstream}\n{url}").as_bytes()).to_hex();
-        let store = FileStore { path: directory.join(format!("{}.json", &digest[..16])) };
-        Authorizer { url: url.to_owned(), config: config.clone(), store, manager: Mutex::new(None) }
+        let store = FileStore {
+            path: directory.join(format!("{}.json", &digest[..16])),
+        };
+        Authorizer {
+            url: url.to_owned(),
+            config: config.clone(),
+            store,
+            manager: Mutex::new(None),
+        }
     }
 
     /// The token to send; `None` when nobody has signed in yet.
@@ -75,7 +82,9 @@ impl Authorizer {
 
     /// Lets a person sign in: `show` gets the address to open, and the answer arrives on a loopback port.
     pub async fn sign_in(&self, show: impl FnOnce(&str)) -> Result<(), AuthError> {
-        let listener = TcpListener::bind(("127.0.0.1", self.config.redirect_port)).await.map_err(network)?;
+        let listener = TcpListener::bind(("127.0.0.1", self.config.redirect_port))
+            .await
+            .map_err(network)?;
         let port = listener.local_addr().map_err(network)?.port();
         let redirect = format!("http://127.0.0.1:{port}/callback");
         let mut slot = self.manager.lock().await;
@@ -89,17 +98,24 @@ impl Authorizer {
                 request = request.with_client_secret(secret.clone());
             }
         }
-        let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| error)?;
+        let session = AuthorizationSession::new(manager, request)
+            .await
+            .map_err(|(_, error)| error)?;
         show(session.get_authorization_url());
         let callback = tokio::time::timeout(SIGN_IN_LIMIT, callback(&listener))
             .await
             .map_err(|_| AuthError::AuthorizationFailed("nobody signed in within five minutes".into()))??;
-        session.handle_callback_url(&format!("http://127.0.0.1:{port}{callback}")).await?;
+        session
+            .handle_callback_url(&format!("http://127.0.0.1:{port}{callback}"))
+            .await?;
         *slot = None;
         Ok(())
     }
 
-    async fn ready<'a>(&self, slot: &'a mut Option<AuthorizationManager>) -> Result<&'a mut AuthorizationManager, AuthError> {
+    async fn ready<'a>(
+        &self,
+        slot: &'a mut Option<AuthorizationManager>,
+    ) -> Result<&'a mut AuthorizationManager, AuthError> {
         match slot {
             Some(manager) => Ok(manager),
             None => {
@@ -119,8 +135,11 @@ impl Authorizer {
             Some(token_url) => {
                 let mut metadata = AuthorizationMetadata::default();
                 metadata.token_endpoint = token_url.clone();
-                metadata.authorization_endpoint =
-                    self.config.authorization_url.clone().unwrap_or_else(|| token_url.clone());
+                metadata.authorization_endpoint = self
+                    .config
+                    .authorization_url
+                    .clone()
+                    .unwrap_or_else(|| token_url.clone());
                 metadata.code_challenge_methods_supported = Some(vec!["S256".into()]);
                 metadata
             }
@@ -134,7 +153,9 @@ impl Authorizer {
         match self.config.grant {
             OAuthGrant::ClientCredentials => manager.configure_client_credentials(&self.client_credentials()?),
             OAuthGrant::AuthorizationCode => {
-                let Some(id) = &self.config.client_id else { return Ok(()) };
+                let Some(id) = &self.config.client_id else {
+                    return Ok(());
+                };
                 let mut client = OAuthClientConfig::new(id.clone(), "http://127.0.0.1/callback");
                 if let Some(secret) = &self.config.client_secret {
                     client = client.with_client_secret(secret.clone());
@@ -151,7 +172,9 @@ impl Authorizer {
 
     fn client_credentials(&self) -> Result<ClientCredentialsConfig, AuthError> {
         let (Some(client_id), Some(client_secret)) = (&self.config.client_id, &self.config.client_secret) else {
-            return Err(AuthError::ClientCredentialsError("client_id and client_secret are needed".into()));
+            return Err(AuthError::ClientCredentialsError(
+                "client_id and client_secret are needed".into(),
+            ));
         };
         Ok(ClientCredentialsConfig::ClientSecret {
             client_id: client_id.clone(),
@@ -171,8 +194,11 @@ async fn callback(listener: &TcpListener) -> Result<String, AuthError> {
         let line = String::from_utf8_lossy(&request[..length]);
         let target = line.split_whitespace().nth(1).unwrap_or_default().to_owned();
         let matched = target.starts_with("/callback?");
-        let (status, text) =
-            if matched { ("200 OK", "Signed in. You can close this page.") } else { ("404 Not Found", "") };
+        let (status, text) = if matched {
+            ("200 OK", "Signed in. You can close this page.")
+        } else {
+            ("404 Not Found", "")
+        };
         let answer = format!(
             "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
             text.len()
@@ -203,7 +229,8 @@ impl CredentialStore for FileStore {
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let text = serde_json::to_vec(&credentials).map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
+        let text =
+            serde_json::to_vec(&credentials).map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
         let path = self.path.clone();
         tokio::task::spawn_blocking(move || write_private(&path, &text))
             .await

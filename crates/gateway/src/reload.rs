@@ -28,7 +28,9 @@ pub type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// Reads a configuration file: JSON by its name, TOML otherwise.
 pub fn read_config(path: &Path, environment: &Environment) -> Result<Loaded, ReadError> {
     let text = std::fs::read_to_string(path).map_err(|error| ReadError::File(path.to_owned(), error))?;
-    let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let is_json = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let parse = if is_json { parse_json } else { parse_toml };
     parse(&text, &**environment).map_err(|error| ReadError::Config(path.to_owned(), error))
 }
@@ -43,7 +45,10 @@ pub async fn follow(gateway: Arc<Gateway>, path: PathBuf, environment: Environme
         }
     })?;
     // The directory, not the file: editors replace the file, and a watch on the old one would follow it into the bin.
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     watcher.watch(directory, RecursiveMode::NonRecursive)?;
     let mut seen = std::fs::read(&path).unwrap_or_default();
     let stopped = gateway.stopping();
@@ -52,7 +57,10 @@ pub async fn follow(gateway: Arc<Gateway>, path: PathBuf, environment: Environme
             touch = touches.recv() => if touch.is_none() { return Ok(()) },
             () = stopped.cancelled() => return Ok(()),
         }
-        while tokio::time::timeout(QUIET, touches.recv()).await.is_ok_and(|touch| touch.is_some()) {}
+        while tokio::time::timeout(QUIET, touches.recv())
+            .await
+            .is_ok_and(|touch| touch.is_some())
+        {}
         let Ok(text) = std::fs::read(&path) else { continue };
         if text == seen {
             continue;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Catalog, CatalogOptions, Source, SourceSettings, Tool};
 use crate::config::{GatewayConfig, Mode, UpstreamConfig};
-use crate::listings::Listings;
-use crate::oauth::Authorizer;
-use crate::modes::ShownNames;
-use crate::session::{Principal, Session, SessionTable, lock};
 use crate::errors::{ErrorCode, GatewayError};
+use crate::listings::Listings;
+use crate::modes::ShownNames;
+use crate::oauth::Authorizer;
+use crate::session::{Principal, Session, SessionTable, lock};
 use crate::upstream::{Health, Listing, Mount, Upstream};
 use wire::Format;
 
@@ -66,9 +66,17 @@ pub(crate) struct View {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) names: ShownNames,
     pub(crate) upstreams: BTreeMap<String, Arc<Upstream>>,
+    /// What each upstream listed, as the catalog was built from it.
+    pub(crate) listings: BTreeMap<String, Arc<Listing>>,
+    fingerprints: OnceLock<[u64; 3]>,
 }
 
 impl View {
+    /// Changes when what `make` lists does. Computed once a view, however many sessions ask.
+    pub(crate) fn fingerprints(&self, make: impl FnOnce(&View) -> [u64; 3]) -> [u64; 3] {
+        *self.fingerprints.get_or_init(|| make(self))
+    }
+
     /// The tool an agent means: by its id, or by the name `tools/list` shows for it.
     pub(crate) fn tool(&self, id: &str) -> Result<&Arc<Tool>, GatewayError> {
         let id = self.names.id(id).unwrap_or(id);
@@ -79,7 +87,9 @@ impl View {
     pub(crate) fn resource_id(&self, uri: &str) -> Option<String> {
         let entries = self.catalog.resources().entries().iter();
         let mut offered = entries.filter_map(|entry| self.catalog.resource(&entry.id).ok());
-        offered.find(|item| item.spec.uri == uri).map(|item| item.entry.id.clone())
+        offered
+            .find(|item| item.spec.uri == uri)
+            .map(|item| item.entry.id.clone())
     }
 
     pub(crate) fn upstream(&self, name: &str) -> Result<&Arc<Upstream>, GatewayError> {
@@ -111,6 +121,8 @@ impl Gateway {
             catalog: Arc::default(),
             names: ShownNames::default(),
             upstreams: BTreeMap::new(),
+            listings: BTreeMap::new(),
+            fingerprints: OnceLock::new(),
         };
         let gateway = Arc::new(Gateway {
             options,
@@ -124,7 +136,11 @@ impl Gateway {
         });
         gateway.adopt(&config);
         gateway.rebuild(config);
-        tokio::spawn(follow_listings(Arc::downgrade(&gateway), gateway.listed.subscribe(), gateway.stop.clone()));
+        tokio::spawn(follow_listings(
+            Arc::downgrade(&gateway),
+            gateway.listed.subscribe(),
+            gateway.stop.clone(),
+        ));
         gateway
     }
 
@@ -246,8 +262,7 @@ impl Gateway {
                     leaving.extend(replaced.map(|(_, upstream)| upstream));
                     let known = self.listings.load(name, wanted);
                     let authorizer = self.authorizer_for(name, wanted);
-                    let made =
-                        Upstream::new(name, wanted, &config.refresh, known, authorizer, self.listed.clone());
+                    let made = Upstream::new(name, wanted, &config.refresh, known, authorizer, self.listed.clone());
                     if let Some(upstream) = made {
                         upstream.run();
                         next.insert(name.clone(), (wanted.clone(), upstream));
@@ -279,11 +294,17 @@ impl Gateway {
         let built_from = *self.listed.borrow();
         let previous = self.view();
         let mut upstreams = BTreeMap::new();
+        let mut listings = BTreeMap::new();
         let mut sources = Vec::new();
         let mut fresh = Vec::new();
         for (name, (settings, upstream)) in &members.upstreams {
             let listing = upstream.listing();
-            if upstream.is_listed() && !members.saved.get(name).is_some_and(|saved| Arc::ptr_eq(saved, &listing)) {
+            if upstream.is_listed()
+                && !members
+                    .saved
+                    .get(name)
+                    .is_some_and(|saved| Arc::ptr_eq(saved, &listing))
+            {
                 self.listings.save(name, settings, &listing);
                 fresh.push((name.clone(), listing.clone()));
             }
@@ -295,6 +316,7 @@ impl Gateway {
                 settings: SourceSettings::from(settings),
             });
             upstreams.insert(name.clone(), upstream.clone());
+            listings.insert(name.clone(), listing);
         }
         members.saved.extend(fresh);
         let catalog = match Catalog::build(sources, &CatalogOptions::from(&*config), Some(&previous.catalog)) {
@@ -306,7 +328,17 @@ impl Gateway {
         };
         let names = ShownNames::new(config.mode, &catalog);
         let generation = previous.generation + 1;
-        let view = View { generation, built_from, config, catalog, names, upstreams };
+        let fingerprints = OnceLock::new();
+        let view = View {
+            generation,
+            built_from,
+            config,
+            catalog,
+            names,
+            upstreams,
+            listings,
+            fingerprints,
+        };
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
         drop(members);
         self.views.send_replace(generation);

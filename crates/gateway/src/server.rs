@@ -11,8 +11,11 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
     ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{
+    NotificationContext, Peer, RequestContext, RoleServer, ServerInitializeError, ServiceExt, SubscriptionContext,
+};
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 use wire::Format;
 
 use crate::config::Mode;
@@ -43,18 +46,31 @@ impl GatewayServer {
     /// A server for one client on stdio, or on any other stream that is one client's alone.
     pub fn new(gateway: Arc<Gateway>) -> GatewayServer {
         let session = gateway.session(Principal::anonymous());
-        GatewayServer { gateway, own: OnceLock::from(session), transport: Transport::Stdio }
+        GatewayServer {
+            gateway,
+            own: OnceLock::from(session),
+            transport: Transport::Stdio,
+        }
     }
 
     pub(crate) fn over_http(gateway: Arc<Gateway>) -> GatewayServer {
-        GatewayServer { gateway, own: OnceLock::new(), transport: Transport::Http }
+        GatewayServer {
+            gateway,
+            own: OnceLock::new(),
+            transport: Transport::Http,
+        }
     }
 
     /// The session of a request. A stateless request over HTTP has none of its own: its principal's is used.
     fn session(&self, context: &RequestContext<RoleServer>) -> Arc<Session> {
-        let stateless = context.protocol_version().is_some_and(|version| !version.has_initialize());
+        let stateless = context
+            .protocol_version()
+            .is_some_and(|version| !version.has_initialize());
         if self.transport == Transport::Http && stateless {
-            return self.gateway.stateless_sessions.of(&principal(context), &self.gateway.config());
+            return self
+                .gateway
+                .stateless_sessions
+                .of(&principal(context), &self.gateway.config());
         }
         let session = self.own.get_or_init(|| self.gateway.session(principal(context)));
         session.touch();
@@ -62,14 +78,25 @@ impl GatewayServer {
     }
 
     fn format(&self, arguments: &Map<String, Value>, context: &RequestContext<RoleServer>) -> Format {
-        let experimental = context.client_capabilities().and_then(|capabilities| capabilities.experimental);
+        let experimental = context
+            .client_capabilities()
+            .and_then(|capabilities| capabilities.experimental);
         let capability = experimental.and_then(|mut experimental| experimental.remove("output_format"));
         let capability = capability.map(Value::Object);
-        negotiated_format(arguments, &context.meta.0.0, capability.as_ref(), self.gateway.output_format())
+        negotiated_format(
+            arguments,
+            &context.meta.0.0,
+            capability.as_ref(),
+            self.gateway.output_format(),
+        )
     }
 
     async fn listed_view(&self) -> Arc<View> {
-        let patience = if self.gateway.mode() == Mode::Gateway { META_PATIENCE } else { FIRST_LISTING };
+        let patience = if self.gateway.mode() == Mode::Gateway {
+            META_PATIENCE
+        } else {
+            FIRST_LISTING
+        };
         self.gateway.first_view(patience).await
     }
 
@@ -78,8 +105,29 @@ impl GatewayServer {
     }
 
     fn refuse<T>(&self, method: &str) -> Result<T, ErrorData> {
-        Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, method.to_owned(), None))
+        Err(ErrorData::new(
+            rmcp::model::ErrorCode::METHOD_NOT_FOUND,
+            method.to_owned(),
+            None,
+        ))
     }
+}
+
+/// Serves one client on this process's standard input and output, until the input ends or `shutdown`.
+pub async fn serve_stdio(gateway: Arc<Gateway>, shutdown: CancellationToken) -> Result<(), ServerInitializeError> {
+    let server = GatewayServer::new(gateway);
+    let service = match server
+        .serve_with_ct(rmcp::transport::stdio_pipes(), shutdown.clone())
+        .await
+    {
+        Ok(service) => service,
+        // A client that leaves before it says anything is no failure.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    // However it ends, it has ended.
+    let _ = service.waiting().await;
+    Ok(())
 }
 
 fn principal(context: &RequestContext<RoleServer>) -> Principal {
@@ -90,7 +138,10 @@ fn principal(context: &RequestContext<RoleServer>) -> Principal {
 
 impl ServerHandler for GatewayServer {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
         if self.passes_through() {
             // Announced even while nothing is listed yet: an upstream may bring them later.
             let mut native = ServerCapabilities::builder()
@@ -127,7 +178,6 @@ impl ServerHandler for GatewayServer {
         let format = self.format(&arguments, &context);
         let caller = Caller::new(context, request.input_responses, request.request_state);
         modes::call(Call {
-            gateway: &self.gateway,
             view,
             session: &session,
             caller: &caller,
@@ -144,7 +194,9 @@ impl ServerHandler for GatewayServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         match self.passes_through() {
-            true => Ok(ListResourcesResult::with_all_items(native::resources(&*self.listed_view().await))),
+            true => Ok(ListResourcesResult::with_all_items(native::resources(
+                &*self.listed_view().await,
+            ))),
             false => self.refuse("resources/list"),
         }
     }
@@ -155,7 +207,9 @@ impl ServerHandler for GatewayServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         match self.passes_through() {
-            true => Ok(ListResourceTemplatesResult::with_all_items(native::templates(&*self.listed_view().await))),
+            true => Ok(ListResourceTemplatesResult::with_all_items(native::templates(
+                &*self.listed_view().await,
+            ))),
             false => self.refuse("resources/templates/list"),
         }
     }
@@ -166,7 +220,9 @@ impl ServerHandler for GatewayServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         match self.passes_through() {
-            true => Ok(ListPromptsResult::with_all_items(native::prompts(&*self.listed_view().await))),
+            true => Ok(ListPromptsResult::with_all_items(native::prompts(
+                &*self.listed_view().await,
+            ))),
             false => self.refuse("prompts/list"),
         }
     }
@@ -196,7 +252,14 @@ impl ServerHandler for GatewayServer {
         let view = self.listed_view().await;
         let session = self.session(&context);
         let caller = Caller::new(context, request.input_responses, request.request_state);
-        native::get(&view, &session, &caller, &request.name, request.arguments.unwrap_or_default()).await
+        native::get(
+            &view,
+            &session,
+            &caller,
+            &request.name,
+            request.arguments.unwrap_or_default(),
+        )
+        .await
     }
 
     async fn complete(
@@ -213,7 +276,12 @@ impl ServerHandler for GatewayServer {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let changes = Changes::new(&self.gateway);
-        tokio::spawn(announce(changes, context.peer, self.passes_through(), self.gateway.stopping()));
+        tokio::spawn(announce(
+            changes,
+            context.peer,
+            self.passes_through(),
+            self.gateway.stopping(),
+        ));
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -256,12 +324,7 @@ impl ServerHandler for GatewayServer {
 }
 
 /// Tells a client with a session about changes, for as long as it is there.
-async fn announce(
-    mut changes: Changes,
-    peer: Peer<RoleServer>,
-    native: bool,
-    stop: tokio_util::sync::CancellationToken,
-) {
+async fn announce(mut changes: Changes, peer: Peer<RoleServer>, native: bool, stop: CancellationToken) {
     loop {
         let changed = tokio::select! {
             changed = changes.next() => changed,
@@ -307,17 +370,24 @@ struct Changes {
 impl Changes {
     fn new(gateway: &Arc<Gateway>) -> Changes {
         let views = gateway.views();
-        Changes { gateway: Arc::downgrade(gateway), views, last: fingerprints(&gateway.view()) }
+        Changes {
+            gateway: Arc::downgrade(gateway),
+            views,
+            last: gateway.view().fingerprints(fingerprints),
+        }
     }
 
     /// The next change; `None` when the gateway is gone.
     async fn next(&mut self) -> Option<Changed> {
         loop {
             self.views.changed().await.ok()?;
-            let now = fingerprints(&self.gateway.upgrade()?.view());
+            let now = self.gateway.upgrade()?.view().fingerprints(fingerprints);
             let before = std::mem::replace(&mut self.last, now);
-            let changed =
-                Changed { tools: now[0] != before[0], resources: now[1] != before[1], prompts: now[2] != before[2] };
+            let changed = Changed {
+                tools: now[0] != before[0],
+                resources: now[1] != before[1],
+                prompts: now[2] != before[2],
+            };
             if changed != Changed::default() {
                 return Some(changed);
             }

@@ -41,7 +41,7 @@ impl Principal {
 pub struct Session {
     /// Told apart from every other session of this process.
     pub(crate) id: u64,
-    pub(crate) principal: Principal,
+    principal: Principal,
     started: Instant,
     last_used: Mutex<Instant>,
     pub(crate) artifacts: Mutex<Artifacts>,
@@ -68,6 +68,11 @@ impl Session {
         }
     }
 
+    /// Whose it is.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
     /// Seconds since the session began: the clock of its quotas.
     pub(crate) fn clock(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
@@ -88,7 +93,11 @@ impl Session {
         let mut waiting = lock(&self.parked);
         waiting.retain(|_, (since, _)| now.duration_since(*since) < PARKED_LIMIT);
         while waiting.len() >= MOST_PARKED {
-            let Some(oldest) = waiting.iter().min_by_key(|(_, (since, _))| *since).map(|(token, _)| token.clone()) else {
+            let Some(oldest) = waiting
+                .iter()
+                .min_by_key(|(_, (since, _))| *since)
+                .map(|(token, _)| token.clone())
+            else {
                 break;
             };
             // Dropping it cancels the call at the upstream.
@@ -110,7 +119,9 @@ pub(crate) struct SessionTable {
 
 impl SessionTable {
     pub(crate) fn new() -> SessionTable {
-        SessionTable { sessions: Mutex::new(HashMap::new()) }
+        SessionTable {
+            sessions: Mutex::new(HashMap::new()),
+        }
     }
 
     pub(crate) fn of(&self, principal: &Principal, config: &GatewayConfig) -> Arc<Session> {

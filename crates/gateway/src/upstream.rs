@@ -32,12 +32,12 @@ pub(crate) use call::{CallEvent, CallFailure, RunningCall};
 pub(crate) use client::Happening;
 pub use connect::Mount;
 use connect::{Connector, HttpPlace, Place};
-pub use listing::Listing;
+pub(crate) use listing::Listing;
 use process::Program;
 use supervisor::Live;
 
 /// One upstream server.
-pub struct Upstream {
+pub(crate) struct Upstream {
     name: Arc<str>,
     connector: Connector,
     settings: Settings,
@@ -71,7 +71,10 @@ enum State {
     Connecting,
     Live(Arc<Live>),
     /// The last attempt failed; the next one comes by itself.
-    Waiting { until: Instant, reason: String },
+    Waiting {
+        until: Instant,
+        reason: String,
+    },
     Stopped,
 }
 
@@ -91,7 +94,9 @@ pub enum Status {
     Ready,
     /// Connected, but it failed too often in a row: calls are refused for a while.
     Refusing,
-    Down { reason: String },
+    Down {
+        reason: String,
+    },
     Stopped,
 }
 
@@ -114,7 +119,11 @@ impl Upstream {
             }),
             Transport::Http { url } => Place::Http(HttpPlace {
                 url: url.to_owned(),
-                headers: config.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+                headers: config
+                    .headers
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect(),
                 authorizer,
             }),
         };
@@ -152,7 +161,10 @@ impl Upstream {
                 longest_pause: seconds(restart.max_delay_seconds),
             },
             state: watch::Sender::new(State::Connecting),
-            breaker: Mutex::new(Breaker::new(restart.circuit_failures, seconds(restart.circuit_open_seconds))),
+            breaker: Mutex::new(Breaker::new(
+                restart.circuit_failures,
+                seconds(restart.circuit_open_seconds),
+            )),
             permits: Arc::new(Semaphore::new(config.max_concurrency.clamp(1, Semaphore::MAX_PERMITS))),
             remembered: known.is_some(),
             listing: RwLock::new(Arc::new(known.unwrap_or_default())),
@@ -179,15 +191,21 @@ impl Upstream {
     pub(crate) async fn stopped(&self) {
         let mut state = self.state.subscribe();
         // An upstream that never ran has no task to report the end.
-        drop(tokio::time::timeout(Duration::from_secs(8), state.wait_for(|state| matches!(state, State::Stopped))).await);
+        drop(
+            tokio::time::timeout(
+                Duration::from_secs(8),
+                state.wait_for(|state| matches!(state, State::Stopped)),
+            )
+            .await,
+        );
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// What it offers, as last listed.
-    pub fn listing(&self) -> Arc<Listing> {
+    pub(crate) fn listing(&self) -> Arc<Listing> {
         self.listing.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -216,7 +234,7 @@ impl Upstream {
         }
     }
 
-    pub fn health(&self) -> Health {
+    pub(crate) fn health(&self) -> Health {
         let open = self.breaker.lock().unwrap_or_else(PoisonError::into_inner).is_open();
         let mut protocol = None;
         let status = match &*self.state.borrow() {
@@ -255,17 +273,27 @@ impl Upstream {
 
     /// A connection and the right to use it.
     async fn prepare(&self) -> Result<(Arc<Live>, tokio::sync::OwnedSemaphorePermit), CallFailure> {
-        let admitted = self.breaker.lock().unwrap_or_else(PoisonError::into_inner).admit(std::time::Instant::now());
+        let admitted = self
+            .breaker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .admit(std::time::Instant::now());
         if let Permit::Refused { retry_after } = admitted {
             let reason = format!("`{}` failed several times in a row and is given a pause", self.name);
-            return Err(CallFailure::Unavailable { reason, retry_after: Some(retry_after) });
+            return Err(CallFailure::Unavailable {
+                reason,
+                retry_after: Some(retry_after),
+            });
         }
         let wait = self.settings.connect_timeout;
         let permit = match tokio::time::timeout(wait, self.permits.clone().acquire_owned()).await {
             Ok(Ok(permit)) => permit,
             _ => {
                 let reason = format!("`{}` has too many calls under way", self.name);
-                return Err(CallFailure::Unavailable { reason, retry_after: Some(wait) });
+                return Err(CallFailure::Unavailable {
+                    reason,
+                    retry_after: Some(wait),
+                });
             }
         };
         Ok((self.live().await?, permit))
@@ -285,13 +313,19 @@ impl Upstream {
                 }
                 State::Stopped => {
                     let reason = format!("`{}` was stopped", self.name);
-                    return Err(CallFailure::Unavailable { reason, retry_after: None });
+                    return Err(CallFailure::Unavailable {
+                        reason,
+                        retry_after: None,
+                    });
                 }
                 State::Connecting => {}
             }
             if !matches!(tokio::time::timeout_at(limit, state.changed()).await, Ok(Ok(()))) {
                 let reason = format!("`{}` is still starting", self.name);
-                return Err(CallFailure::Unavailable { reason, retry_after: Some(Duration::from_secs(1)) });
+                return Err(CallFailure::Unavailable {
+                    reason,
+                    retry_after: Some(Duration::from_secs(1)),
+                });
             }
         }
     }
@@ -307,7 +341,8 @@ impl Upstream {
                 self.failures.fetch_add(1, Ordering::Relaxed);
                 let connected = matches!(*self.state.borrow(), State::Live(_));
                 // A connection that hangs is worth less than none: make a new one.
-                if breaker.failed(std::time::Instant::now()) && connected && matches!(failure, CallFailure::Timeout(_)) {
+                if breaker.failed(std::time::Instant::now()) && connected && matches!(failure, CallFailure::Timeout(_))
+                {
                     self.restart.notify_one();
                 }
             }
@@ -329,5 +364,7 @@ impl Upstream {
 
 /// Configured seconds as a duration; nonsense becomes zero, absurdity a day.
 pub(crate) fn seconds(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or_default().min(Duration::from_secs(24 * 3600))
+    Duration::try_from_secs_f64(seconds)
+        .unwrap_or_default()
+        .min(Duration::from_secs(24 * 3600))
 }

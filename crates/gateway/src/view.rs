@@ -27,20 +27,33 @@ pub(crate) enum Selector {
     /// The last lines.
     Tail(usize),
     /// Lines `start` to `end`, from 1, both included.
-    Lines { start: usize, end: usize },
+    Lines {
+        start: usize,
+        end: usize,
+    },
     /// The first or some characters, for clients that count them.
     Characters(usize),
     /// Lines that match, with some around them.
-    Grep { pattern: Regex, context: usize },
+    Grep {
+        pattern: Regex,
+        context: usize,
+    },
     Path(JsonPath),
     /// The keys at a path, with what each holds.
     Keys(JsonPath),
     /// Only these keys of the object.
     Pick(Vec<String>),
     /// Rows `start` to `end` (from 0, end excluded) of a table, some of its columns.
-    Rows { start: usize, end: usize, columns: Vec<String> },
+    Rows {
+        start: usize,
+        end: usize,
+        columns: Vec<String>,
+    },
     /// Bytes `start` to `end` (end excluded).
-    Bytes { start: usize, end: usize },
+    Bytes {
+        start: usize,
+        end: usize,
+    },
 }
 
 /// What a view gives.
@@ -60,7 +73,11 @@ impl Selector {
                 "" | "head" => Ok(Selector::Head(DEFAULT_LINES)),
                 "tail" => Ok(Selector::Tail(DEFAULT_LINES)),
                 "keys" => Ok(Selector::Keys(JsonPath::default())),
-                "rows" => Ok(Selector::Rows { start: 0, end: DEFAULT_ROWS, columns: Vec::new() }),
+                "rows" => Ok(Selector::Rows {
+                    start: 0,
+                    end: DEFAULT_ROWS,
+                    columns: Vec::new(),
+                }),
                 // Some clients send the object as a string.
                 text if text.starts_with('{') => match serde_json::from_str(text) {
                     Ok(value @ Value::Object(_)) => Selector::parse(Some(&value)),
@@ -78,7 +95,9 @@ impl Selector {
 }
 
 fn keyed(selector: &Value) -> Result<Selector, GatewayError> {
-    let Some(fields) = selector.as_object() else { return Err(invalid("the selector must be an object")) };
+    let Some(fields) = selector.as_object() else {
+        return Err(invalid("the selector must be an object"));
+    };
     let mut chosen = None;
     for (key, value) in fields {
         let parsed = match key.as_str() {
@@ -86,9 +105,15 @@ fn keyed(selector: &Value) -> Result<Selector, GatewayError> {
             "tail" => Selector::Tail(count(key, value, DEFAULT_LINES)?),
             "lines" => {
                 let (start, end) = range(key, value)?;
-                Selector::Lines { start: start.max(1), end: end.unwrap_or(start + DEFAULT_LINES - 1) }
+                Selector::Lines {
+                    start: start.max(1),
+                    end: end.unwrap_or(start + DEFAULT_LINES - 1),
+                }
             }
-            "grep" => Selector::Grep { pattern: pattern(value, fields)?, context: context(fields)? },
+            "grep" => Selector::Grep {
+                pattern: pattern(value, fields)?,
+                context: context(fields)?,
+            },
             "path" | "json_path" => Selector::Path(path(text(key, value)?)?),
             "keys" => match value {
                 Value::String(at) => Selector::Keys(path(at)?),
@@ -97,15 +122,26 @@ fn keyed(selector: &Value) -> Result<Selector, GatewayError> {
             },
             "rows" => {
                 let (start, end) = range(key, value)?;
-                let columns = fields.get("columns").map_or(Ok(Vec::new()), |columns| texts("columns", columns))?;
-                Selector::Rows { start, end: end.unwrap_or(start + DEFAULT_ROWS), columns }
+                let columns = fields
+                    .get("columns")
+                    .map_or(Ok(Vec::new()), |columns| texts("columns", columns))?;
+                Selector::Rows {
+                    start,
+                    end: end.unwrap_or(start + DEFAULT_ROWS),
+                    columns,
+                }
             }
-            "columns" if !fields.contains_key("rows") => {
-                Selector::Rows { start: 0, end: DEFAULT_ROWS, columns: texts(key, value)? }
-            }
+            "columns" if !fields.contains_key("rows") => Selector::Rows {
+                start: 0,
+                end: DEFAULT_ROWS,
+                columns: texts(key, value)?,
+            },
             "bytes" => {
                 let (start, end) = range(key, value)?;
-                Selector::Bytes { start, end: end.unwrap_or(start.saturating_add(4096)) }
+                Selector::Bytes {
+                    start,
+                    end: end.unwrap_or(start.saturating_add(4096)),
+                }
             }
             "context" | "ignore_case" | "columns" => continue,
             _ => return Err(invalid(&format!("unknown selector `{key}`; {KNOWN}"))),
@@ -131,13 +167,23 @@ fn typed(kind: &str, selector: &Value) -> Result<Selector, GatewayError> {
         "tail" => Ok(Selector::Tail(number("lines", DEFAULT_LINES)?)),
         "lines" => {
             let start = number("start", 0)?;
-            Ok(Selector::Lines { start: start + 1, end: number("end", start + DEFAULT_LINES)? })
+            Ok(Selector::Lines {
+                start: start + 1,
+                end: number("end", start + DEFAULT_LINES)?,
+            })
         }
         "rows" => {
             let start = number("start", 0)?;
-            Ok(Selector::Rows { start, end: number("end", start + DEFAULT_ROWS)?, columns: Vec::new() })
+            Ok(Selector::Rows {
+                start,
+                end: number("end", start + DEFAULT_ROWS)?,
+                columns: Vec::new(),
+            })
         }
-        "json_keys" => Ok(Selector::Pick(texts("keys", selector.get("keys").unwrap_or(&Value::Null))?)),
+        "json_keys" => Ok(Selector::Pick(texts(
+            "keys",
+            selector.get("keys").unwrap_or(&Value::Null),
+        )?)),
         _ => Err(invalid(&format!("unknown selector type `{kind}`; {KNOWN}"))),
     }
 }
@@ -166,18 +212,28 @@ pub(crate) fn select(artifact: &Artifact, selector: &Selector) -> Result<Slice, 
         },
         Selector::Keys(path) => match path.find(&parse_json(text)?) {
             Found::One(Value::Object(fields)) => {
-                let described = fields.iter().take(MOST_KEYS).map(|(key, value)| (key.clone(), kind(value).into()));
+                let described = fields
+                    .iter()
+                    .take(MOST_KEYS)
+                    .map(|(key, value)| (key.clone(), kind(value).into()));
                 Ok(Slice::Value(Value::Object(described.collect())))
             }
             Found::One(Value::Array(items)) => Ok(Slice::Text(format!("array of {}", items.len()))),
             Found::One(other) => Ok(Slice::Text(kind(other))),
-            Found::Many(values) => Ok(Slice::Text(format!("{} values; keys needs a path to one", values.len()))),
+            Found::Many(values) => Ok(Slice::Text(format!(
+                "{} values; keys needs a path to one",
+                values.len()
+            ))),
             Found::Nothing => Err(failed("the path leads nowhere")),
         },
         Selector::Pick(keys) => {
             let root = parse_json(text)?;
-            let Value::Object(fields) = &root else { return Err(failed("this is not an object; use path")) };
-            let picked = keys.iter().filter_map(|key| Some((key.clone(), fields.get(key)?.clone())));
+            let Value::Object(fields) = &root else {
+                return Err(failed("this is not an object; use path"));
+            };
+            let picked = keys
+                .iter()
+                .filter_map(|key| Some((key.clone(), fields.get(key)?.clone())));
             Ok(Slice::Value(Value::Object(picked.collect())))
         }
         Selector::Rows { start, end, columns } => rows(text, *start, *end, columns),
@@ -200,10 +256,14 @@ pub(crate) fn kind(value: &Value) -> String {
 fn rows(text: &str, start: usize, end: usize, columns: &[String]) -> Result<Slice, GatewayError> {
     if let Ok(root) = serde_json::from_str::<Value>(text) {
         let items = table::json_rows(&root).ok_or_else(|| failed("there are no rows here; use path"))?;
-        let chosen = items.get(start.min(items.len())..end.clamp(start.min(items.len()), items.len())).unwrap_or_default();
+        let chosen = items
+            .get(start.min(items.len())..end.clamp(start.min(items.len()), items.len()))
+            .unwrap_or_default();
         let project = |row: &Value| match row {
             Value::Object(fields) if !columns.is_empty() => {
-                let kept = columns.iter().filter_map(|name| Some((name.clone(), fields.get(name)?.clone())));
+                let kept = columns
+                    .iter()
+                    .filter_map(|name| Some((name.clone(), fields.get(name)?.clone())));
                 Value::Object(kept.collect())
             }
             other => other.clone(),
@@ -216,12 +276,19 @@ fn rows(text: &str, start: usize, end: usize, columns: &[String]) -> Result<Slic
     } else {
         let find = |name: &String| {
             let unknown = || failed(&format!("no column `{name}`; there are {}", table.columns.join(", ")));
-            table.columns.iter().position(|column| column == name).ok_or_else(unknown)
+            table
+                .columns
+                .iter()
+                .position(|column| column == name)
+                .ok_or_else(unknown)
         };
         columns.iter().map(find).collect::<Result<_, _>>()?
     };
     let start = start.min(table.rows.len());
-    Ok(Slice::Value(table.to_value(&table.rows[start..end.clamp(start, table.rows.len())], &wanted)))
+    Ok(Slice::Value(table.to_value(
+        &table.rows[start..end.clamp(start, table.rows.len())],
+        &wanted,
+    )))
 }
 
 fn lines_of(text: &str, start: usize, end: usize) -> String {
@@ -240,8 +307,10 @@ fn lines_of(text: &str, start: usize, end: usize) -> String {
 fn grep(text: &str, pattern: &Regex, context: usize) -> String {
     const MOST_MATCHES: usize = 1000;
     let lines: Vec<&str> = text.lines().collect();
-    let matches: Vec<usize> =
-        (0..lines.len()).filter(|line| pattern.is_match(lines[*line])).take(MOST_MATCHES).collect();
+    let matches: Vec<usize> = (0..lines.len())
+        .filter(|line| pattern.is_match(lines[*line]))
+        .take(MOST_MATCHES)
+        .collect();
     if matches.is_empty() {
         return format!("no line of {} matches", lines.len());
     }
@@ -254,7 +323,11 @@ fn grep(text: &str, pattern: &Regex, context: usize) -> String {
         }
         let until = (line + context + 1).min(lines.len());
         for (shown, content) in lines.iter().enumerate().take(until).skip(first) {
-            let mark = if matches.binary_search(&shown).is_ok() { ':' } else { '-' };
+            let mark = if matches.binary_search(&shown).is_ok() {
+                ':'
+            } else {
+                '-'
+            };
             let _ = writeln!(out, "{}{mark}{content}", shown + 1);
         }
         next = until.max(next);
@@ -292,12 +365,19 @@ fn pattern(value: &Value, fields: &serde_json::Map<String, Value>) -> Result<Reg
         .size_limit(1 << 20)
         .build()
         // A model that searches for `foo(` means the text, not a group.
-        .or_else(|_| RegexBuilder::new(&regex::escape(text)).case_insensitive(ignore_case).build())
+        .or_else(|_| {
+            RegexBuilder::new(&regex::escape(text))
+                .case_insensitive(ignore_case)
+                .build()
+        })
         .map_err(|_| invalid("the pattern is not a regular expression"))
 }
 
 fn context(fields: &serde_json::Map<String, Value>) -> Result<usize, GatewayError> {
-    fields.get("context").map_or(Ok(0), |value| count("context", value, 0)).map(|context| context.min(100))
+    fields
+        .get("context")
+        .map_or(Ok(0), |value| count("context", value, 0))
+        .map(|context| context.min(100))
 }
 
 fn count(key: &str, value: &Value, default: usize) -> Result<usize, GatewayError> {
@@ -305,21 +385,29 @@ fn count(key: &str, value: &Value, default: usize) -> Result<usize, GatewayError
         Value::Bool(true) | Value::Null => Ok(default),
         Value::Object(fields) if fields.is_empty() => Ok(default),
         Value::String(text) => text.trim().parse().map_err(|_| not_a_number(key)),
-        _ => value.as_u64().and_then(|number| usize::try_from(number).ok()).ok_or_else(|| not_a_number(key)),
+        _ => value
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+            .ok_or_else(|| not_a_number(key)),
     }
 }
 
 /// `[start, end]`, `start`, or `"start:end"` (also with `-`).
 fn range(key: &str, value: &Value) -> Result<(usize, Option<usize>), GatewayError> {
     match value {
-        Value::Array(items) if !items.is_empty() && items.len() <= 2 => {
-            Ok((count(key, &items[0], 0)?, items.get(1).map(|end| count(key, end, 0)).transpose()?))
-        }
+        Value::Array(items) if !items.is_empty() && items.len() <= 2 => Ok((
+            count(key, &items[0], 0)?,
+            items.get(1).map(|end| count(key, end, 0)).transpose()?,
+        )),
         Value::Number(_) => Ok((count(key, value, 0)?, None)),
         Value::String(text) => {
             let (start, end) = text.split_once([':', '-']).unwrap_or((text, ""));
             let number = |part: &str| part.trim().parse::<usize>().map_err(|_| not_a_number(key));
-            let end = if end.trim().is_empty() { None } else { Some(number(end)?) };
+            let end = if end.trim().is_empty() {
+                None
+            } else {
+                Some(number(end)?)
+            };
             Ok((if start.trim().is_empty() { 0 } else { number(start)? }, end))
         }
         Value::Bool(true) | Value::Null => Ok((0, None)),
@@ -332,11 +420,18 @@ fn range(key: &str, value: &Value) -> Result<(usize, Option<usize>), GatewayErro
 }
 
 fn text<'a>(key: &str, value: &'a Value) -> Result<&'a str, GatewayError> {
-    value.as_str().ok_or_else(|| invalid(&format!("`{key}` takes a string")))
+    value
+        .as_str()
+        .ok_or_else(|| invalid(&format!("`{key}` takes a string")))
 }
 
 fn texts(key: &str, value: &Value) -> Result<Vec<String>, GatewayError> {
-    let list = |items: &Vec<Value>| items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>();
+    let list = |items: &Vec<Value>| {
+        items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>()
+    };
     match value {
         Value::Array(items) => list(items).ok_or_else(|| invalid(&format!("`{key}` takes a list of strings"))),
         Value::String(text) => Ok(text.split(',').map(|part| part.trim().to_owned()).collect()),
@@ -402,8 +497,14 @@ mod tests {
     #[test]
     fn grep_numbers_its_lines() {
         let text = "a\nb error\nc\nd\ne\nf error\n";
-        assert_eq!(view(text, json!({"grep": "ERROR", "ignore_case": true})), "2:b error\n6:f error");
-        assert_eq!(view(text, json!({"grep": "error", "context": 1})), "1-a\n2:b error\n3-c\n--\n5-e\n6:f error");
+        assert_eq!(
+            view(text, json!({"grep": "ERROR", "ignore_case": true})),
+            "2:b error\n6:f error"
+        );
+        assert_eq!(
+            view(text, json!({"grep": "error", "context": 1})),
+            "1-a\n2:b error\n3-c\n--\n5-e\n6:f error"
+        );
         assert_eq!(view("f(x", json!({"grep": "f("})), "1:f(x");
         assert_eq!(view(text, json!({"grep": "zzz"})), "no line of 6 matches");
     }
@@ -413,10 +514,19 @@ mod tests {
         let text = r#"{"total":2,"items":[{"id":1,"name":"a","x":0},{"id":2,"name":"b","x":0}]}"#;
         assert_eq!(view(text, json!({"path": "$.items[*].id"})), "[1,2]");
         assert_eq!(view(text, json!("items[1].name")), "\"b\"");
-        assert_eq!(view(text, json!({"keys": "$"})), r#"{"total":"number","items":"array[2]"}"#);
+        assert_eq!(
+            view(text, json!({"keys": "$"})),
+            r#"{"total":"number","items":"array[2]"}"#
+        );
         assert_eq!(view(text, json!({"keys": ["total"]})), r#"{"total":2}"#);
-        assert_eq!(view(text, json!({"rows": [0, 1], "columns": ["id", "name"]})), r#"[{"id":1,"name":"a"}]"#);
-        assert_eq!(view("a,b\n1,2\n3,4\n", json!({"rows": [1, 2], "columns": ["b"]})), r#"[{"b":"4"}]"#);
+        assert_eq!(
+            view(text, json!({"rows": [0, 1], "columns": ["id", "name"]})),
+            r#"[{"id":1,"name":"a"}]"#
+        );
+        assert_eq!(
+            view("a,b\n1,2\n3,4\n", json!({"rows": [1, 2], "columns": ["b"]})),
+            r#"[{"b":"4"}]"#
+        );
         assert!(view("a,b\n1,2\n3,4\n", json!({"columns": ["z"]})).contains("there are a, b"));
     }
 
@@ -431,8 +541,12 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_come_as_base64() {
-        let binary =
-            Artifact { media_type: "image/png".into(), label: "image".into(), body: vec![0xff; 4], original_length: 4 };
+        let binary = Artifact {
+            media_type: "image/png".into(),
+            label: "image".into(),
+            body: vec![0xff; 4],
+            original_length: 4,
+        };
         let selector = Selector::parse(Some(&json!({"bytes": [0, 3]}))).unwrap();
         assert_eq!(select(&binary, &selector).unwrap(), Slice::Text("base64:////".into()));
         assert!(select(&binary, &Selector::parse(None).unwrap()).is_err());

@@ -53,13 +53,19 @@ impl<T> ResultCache<T> {
     pub(crate) fn put(&mut self, now: Instant, generation: u64, key: String, value: T) {
         self.follow(generation);
         self.clock += 1;
-        let entry = Entry { value: Arc::new(value), until: now + self.ttl, used: self.clock };
+        let entry = Entry {
+            value: Arc::new(value),
+            until: now + self.ttl,
+            used: self.clock,
+        };
         self.order.insert(self.clock, key.clone());
         if let Some(replaced) = self.entries.insert(key, entry) {
             self.order.remove(&replaced.used);
         }
         while self.entries.len() > self.most {
-            let Some((_, oldest)) = self.order.pop_first() else { break };
+            let Some((_, oldest)) = self.order.pop_first() else {
+                break;
+            };
             self.entries.remove(&oldest);
         }
     }
@@ -78,7 +84,11 @@ mod tests {
     use super::*;
 
     fn cache(most: usize) -> ResultCache<i32> {
-        ResultCache::new(&CacheConfig { ttl_seconds: 10.0, max_entries: most, ..CacheConfig::default() })
+        ResultCache::new(&CacheConfig {
+            ttl_seconds: 10.0,
+            max_entries: most,
+            ..CacheConfig::default()
+        })
     }
 
     #[test]

@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputResponses, ProgressNotificationParam,
-    ProgressToken, ServerNotification, ServerRequest,
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputResponses,
+    ProgressNotificationParam, ProgressToken, ServerNotification, ServerRequest,
 };
 use rmcp::service::{RequestContext, RoleServer};
 
@@ -49,8 +49,14 @@ impl Caller {
     }
 
     pub(crate) fn asking(&self) -> Asking {
-        let capable = self.context.client_capabilities().is_some_and(|capabilities| capabilities.elicitation.is_some());
-        let stateless = self.context.protocol_version().is_some_and(|version| !version.has_initialize());
+        let capable = self
+            .context
+            .client_capabilities()
+            .is_some_and(|capabilities| capabilities.elicitation.is_some());
+        let stateless = self
+            .context
+            .protocol_version()
+            .is_some_and(|version| !version.has_initialize());
         match (capable, stateless) {
             (false, _) => Asking::Never,
             (true, true) => Asking::ByReturn,
@@ -73,10 +79,16 @@ impl Caller {
         self.reached.store(progress.progress.to_bits(), Ordering::Relaxed);
         progress.progress_token = token.clone();
         progress.meta = None;
-        progress.message = progress.message.map(|message| crate::firewall::redact::redact(&message).into_owned());
+        progress.message = progress
+            .message
+            .map(|message| crate::firewall::redact::redact(&message).into_owned());
         let notification = rmcp::model::ProgressNotification::new(progress);
         // A client that is gone needs no progress.
-        let _ = self.context.peer.send_notification(ServerNotification::ProgressNotification(notification)).await;
+        let _ = self
+            .context
+            .peer
+            .send_notification(ServerNotification::ProgressNotification(notification))
+            .await;
     }
 
     /// Asks a client that can be asked at once. Whatever goes wrong counts as "no".

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientRequest, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest, InputRequiredResult,
-    InputResponses, ServerResult,
+    ClientRequest, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
+    InputRequiredResult, InputResponses, ServerResult,
 };
 use tokio::sync::oneshot;
 
@@ -55,12 +55,19 @@ impl Errand<'_> {
                 Some(parked) => {
                     let declined = || ElicitResult::new(ElicitationAction::Decline);
                     // The upstream may have gone meanwhile; the call itself will say so.
-                    drop(parked.answer.send(self.caller.response(QUESTION).unwrap_or_else(declined)));
+                    drop(
+                        parked
+                            .answer
+                            .send(self.caller.response(QUESTION).unwrap_or_else(declined)),
+                    );
                     parked.call
                 }
                 None => {
                     let reason = "the call this answer belongs to is gone; call again".to_owned();
-                    return Driven::Done(Err(CallFailure::Unavailable { reason, retry_after: None }));
+                    return Driven::Done(Err(CallFailure::Unavailable {
+                        reason,
+                        retry_after: None,
+                    }));
                 }
             },
         };
@@ -84,7 +91,9 @@ impl Errand<'_> {
                 }
             }
         }
-        Driven::Done(Err(CallFailure::Transport(format!("the upstream asked more than {MOST_ROUNDS} times"))))
+        Driven::Done(Err(CallFailure::Transport(format!(
+            "the upstream asked more than {MOST_ROUNDS} times"
+        ))))
     }
 
     fn start(&self, responses: Option<InputResponses>, state: Option<String>) -> RunningCall {
@@ -111,7 +120,13 @@ impl Errand<'_> {
         required: InputRequiredResult,
     ) -> Result<(InputResponses, Option<String>), InputRequiredResult> {
         if self.caller.asking() == Asking::ByReturn {
-            let state = format!("{UPSTREAM}{}", required.request_state.as_deref().map_or("-".into(), |state| format!("+{state}")));
+            let state = format!(
+                "{UPSTREAM}{}",
+                required
+                    .request_state
+                    .as_deref()
+                    .map_or("-".into(), |state| format!("+{state}"))
+            );
             return Err(InputRequiredResult::new(required.input_requests, Some(state)));
         }
         let mut responses = InputResponses::new();
@@ -166,7 +181,10 @@ mod tests {
 
     #[test]
     fn an_upstream_gets_its_own_state_back_unaltered() {
-        assert_eq!(Resume::from_state(Some("lacon/upstream:+opaque:+")), Resume::Upstream(Some("opaque:+".into())));
+        assert_eq!(
+            Resume::from_state(Some("lacon/upstream:+opaque:+")),
+            Resume::Upstream(Some("opaque:+".into()))
+        );
         assert_eq!(Resume::from_state(Some("lacon/upstream:-")), Resume::Upstream(None));
         assert_eq!(Resume::from_state(Some("lacon/parked:ab")), Resume::Parked("ab".into()));
         assert_eq!(Resume::from_state(Some("forged")), Resume::Fresh);

@@ -12,7 +12,10 @@ pub(crate) fn error(failure: CallFailure) -> GatewayError {
     match failure {
         CallFailure::Timeout(after) => {
             let seconds = after.as_secs_f64();
-            GatewayError::upstream(Failure::Timeout, format!("no answer within {seconds:.1} s; the call was cancelled"))
+            GatewayError::upstream(
+                Failure::Timeout,
+                format!("no answer within {seconds:.1} s; the call was cancelled"),
+            )
         }
         CallFailure::Unavailable { reason, retry_after } => {
             let error = GatewayError::upstream(Failure::Connection, redact(&reason));
@@ -66,10 +69,22 @@ mod tests {
     #[test]
     fn the_kind_of_failure_decides_the_code() {
         let code = |failure| error(failure).code;
-        assert_eq!(code(CallFailure::Timeout(Duration::from_secs(1))), ErrorCode::UpstreamTimeout);
-        let gone = CallFailure::Unavailable { reason: "401 in its name".into(), retry_after: None };
+        assert_eq!(
+            code(CallFailure::Timeout(Duration::from_secs(1))),
+            ErrorCode::UpstreamTimeout
+        );
+        let gone = CallFailure::Unavailable {
+            reason: "401 in its name".into(),
+            retry_after: None,
+        };
         assert_eq!(code(gone), ErrorCode::UpstreamUnavailable);
-        assert_eq!(code(CallFailure::Http { status: 429, retry_after: None }), ErrorCode::RateLimited);
+        assert_eq!(
+            code(CallFailure::Http {
+                status: 429,
+                retry_after: None
+            }),
+            ErrorCode::RateLimited
+        );
         assert_eq!(code(CallFailure::Unauthorized(String::new())), ErrorCode::AuthFailed);
         assert_eq!(code(CallFailure::Forbidden(String::new())), ErrorCode::PermissionDenied);
         let rpc = ErrorData::invalid_params("error 4012 rows", None);
@@ -79,7 +94,10 @@ mod tests {
     #[test]
     fn secrets_and_line_breaks_do_not_get_out() {
         let secret = format!("ghp_{}", "a1B2".repeat(9));
-        let shown = error(CallFailure::Rpc(ErrorData::internal_error(format!("bad\ntoken {secret}"), None)));
+        let shown = error(CallFailure::Rpc(ErrorData::internal_error(
+            format!("bad\ntoken {secret}"),
+            None,
+        )));
         assert_eq!(shown.message(), "bad token [redacted: github token]");
     }
 }

@@ -48,9 +48,16 @@ pub(crate) fn of_value(value: &Value, budget: usize, encode: &dyn Fn(&Value) -> 
     if let Some(rows) = json_rows(value).filter(|rows| !rows.is_empty()) {
         let sample: Vec<Value> = rows.iter().take(SAMPLE_ROWS).map(|row| shortened(row, 3)).collect();
         let count = sample.len();
-        lines.push(format!("first {count} of {}:\n{}", rows.len(), encode(&Value::Array(sample))));
+        lines.push(format!(
+            "first {count} of {}:\n{}",
+            rows.len(),
+            encode(&Value::Array(sample))
+        ));
     }
-    Digest { what, text: fit(lines, budget) }
+    Digest {
+        what,
+        text: fit(lines, budget),
+    }
 }
 
 /// Digests text: a table by its first rows, anything else by its beginning, its end, and the lines that complain.
@@ -60,16 +67,30 @@ pub(crate) fn of_text(text: &str, budget: usize, encode: &dyn Fn(&Value) -> Stri
         let head = table.to_value(&table.rows[..table.rows.len().min(SAMPLE_ROWS)], &columns);
         let lines = vec![
             format!("columns: {}", clip(&table.columns.join(", "))),
-            format!("first {}:\n{}", table.rows.len().min(SAMPLE_ROWS), encode(&shortened(&head, 3))),
+            format!(
+                "first {}:\n{}",
+                table.rows.len().min(SAMPLE_ROWS),
+                encode(&shortened(&head, 3))
+            ),
         ];
-        return Digest { what: format!("table of {} rows", table.rows.len()), text: fit(lines, budget) };
+        return Digest {
+            what: format!("table of {} rows", table.rows.len()),
+            text: fit(lines, budget),
+        };
     }
     let all: Vec<&str> = text.lines().collect();
     let mut lines = Vec::new();
     let head = all.len().min(HEAD_LINES);
     let tail_start = all.len().saturating_sub(TAIL_LINES).max(head);
     // Complaints before the beginning: they are what a reader of a long log looks for.
-    for (number, line) in all.iter().enumerate().take(tail_start).skip(head).filter(|(_, line)| complains(line)).take(COMPLAINTS) {
+    for (number, line) in all
+        .iter()
+        .enumerate()
+        .take(tail_start)
+        .skip(head)
+        .filter(|(_, line)| complains(line))
+        .take(COMPLAINTS)
+    {
         lines.push(format!("{}: {}", number + 1, clip(line.trim())));
     }
     if !lines.is_empty() {
@@ -81,7 +102,10 @@ pub(crate) fn of_text(text: &str, budget: usize, encode: &dyn Fn(&Value) -> Stri
     }
     ends.extend(all[tail_start..].iter().map(|line| clip(line)));
     lines.extend(ends);
-    Digest { what: format!("{} lines", all.len()), text: fit(lines, budget) }
+    Digest {
+        what: format!("{} lines", all.len()),
+        text: fit(lines, budget),
+    }
 }
 
 /// Whether a line reports a failure.
@@ -124,9 +148,19 @@ fn shortened(value: &Value, depth: usize) -> Value {
     match value {
         Value::String(text) => Value::from(clip(text)),
         Value::Array(_) | Value::Object(_) if depth == 0 => Value::from(kind(value)),
-        Value::Array(items) => Value::Array(items.iter().take(SAMPLE_ROWS).map(|item| shortened(item, depth - 1)).collect()),
+        Value::Array(items) => Value::Array(
+            items
+                .iter()
+                .take(SAMPLE_ROWS)
+                .map(|item| shortened(item, depth - 1))
+                .collect(),
+        ),
         Value::Object(fields) => Value::Object(
-            fields.iter().take(SHAPE_KEYS).map(|(key, field)| (clip(key), shortened(field, depth - 1))).collect(),
+            fields
+                .iter()
+                .take(SHAPE_KEYS)
+                .map(|(key, field)| (clip(key), shortened(field, depth - 1)))
+                .collect(),
         ),
         other => other.clone(),
     }
@@ -172,11 +206,16 @@ mod tests {
 
     #[test]
     fn an_array_shows_its_shape_and_first_rows() {
-        let rows: Vec<Value> =
-            (0..500).map(|id| json!({"id": id, "name": format!("n{id}"), "tags": ["a", "b"], "body": "x".repeat(500)})).collect();
+        let rows: Vec<Value> = (0..500)
+            .map(|id| json!({"id": id, "name": format!("n{id}"), "tags": ["a", "b"], "body": "x".repeat(500)}))
+            .collect();
         let digest = of_value(&Value::Array(rows), 400, &json_text);
         assert_eq!(digest.what, "array of 500");
-        assert!(digest.text.starts_with("each: {id: number, name: string, tags: [2 × string], body: string}"));
+        assert!(
+            digest
+                .text
+                .starts_with("each: {id: number, name: string, tags: [2 × string], body: string}")
+        );
         assert!(digest.text.contains("first 3 of 500:"));
         assert!(tokens::count(&digest.text) <= 400);
     }
@@ -186,7 +225,11 @@ mod tests {
         let rows: Vec<Value> = (0..50).map(|id| json!({"id": id})).collect();
         let digest = of_value(&json!({"total": 50, "error": null, "items": rows}), 400, &json_text);
         assert_eq!(digest.what, "object of 3 keys");
-        assert!(digest.text.starts_with("total: 50\nerror: null\nitems: [50 × {id: number}]\nfirst 3 of 50:"));
+        assert!(
+            digest
+                .text
+                .starts_with("total: 50\nerror: null\nitems: [50 × {id: number}]\nfirst 3 of 50:")
+        );
     }
 
     #[test]

@@ -18,11 +18,19 @@ const KINDS: &[(&str, &[&str], &str)] = &[
         &["PRIVATE KEY-----"],
         r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?s:.*?)(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\z)",
     ),
-    ("github token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
+    (
+        "github token",
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
+        r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b",
+    ),
     ("github token", &["github_pat_"], r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
     ("gitlab token", &["glpat-"], r"\bglpat-[A-Za-z0-9_-]{20,}"),
     ("slack token", &["xox"], r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("slack webhook", &["hooks.slack.com/"], r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    (
+        "slack webhook",
+        &["hooks.slack.com/"],
+        r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
+    ),
     ("aws key", &["AKIA", "ASIA"], r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     (
         "aws secret",
@@ -32,20 +40,40 @@ const KINDS: &[(&str, &[&str], &str)] = &[
     ("google key", &["AIza"], r"\bAIza[0-9A-Za-z_-]{35}\b"),
     ("google token", &["ya29."], r"\bya29\.[0-9A-Za-z_-]{20,}"),
     ("anthropic key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    ("api key", &["sk-proj-", "sk-svcacct-"], r"\bsk-(?:proj|svcacct)-[A-Za-z0-9_-]{20,}"),
+    (
+        "api key",
+        &["sk-proj-", "sk-svcacct-"],
+        r"\bsk-(?:proj|svcacct)-[A-Za-z0-9_-]{20,}",
+    ),
     ("api key", &["sk-"], r"\bsk-[A-Za-z0-9]{32,}\b"),
-    ("stripe key", &["sk_live_", "rk_live_", "whsec_"], r"\b(?:sk_live|rk_live|whsec)_[A-Za-z0-9]{16,}"),
+    (
+        "stripe key",
+        &["sk_live_", "rk_live_", "whsec_"],
+        r"\b(?:sk_live|rk_live|whsec)_[A-Za-z0-9]{16,}",
+    ),
     ("npm token", &["npm_"], r"\bnpm_[A-Za-z0-9]{36}\b"),
     ("pypi token", &["pypi-AgE"], r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
     ("hugging face token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}\b"),
-    ("sendgrid key", &["SG."], r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("web token", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    (
+        "sendgrid key",
+        &["SG."],
+        r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    ),
+    (
+        "web token",
+        &["eyJ"],
+        r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    ),
     (
         "bearer token",
         &["earer "],
         r#"(?i)\bauthorization["']?\s*[:=]\s*["']?bearer\s+(?P<secret>[A-Za-z0-9._~+/=-]{16,})"#,
     ),
-    ("password", &["://"], r"\b[a-z][a-z0-9+.-]*://[^\s:/@]{1,64}:(?P<secret>[^\s:/@]{3,128})@"),
+    (
+        "password",
+        &["://"],
+        r"\b[a-z][a-z0-9+.-]*://[^\s:/@]{1,64}:(?P<secret>[^\s:/@]{3,128})@",
+    ),
 ];
 
 struct Redactor {
@@ -67,7 +95,10 @@ static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| {
     Redactor {
         literals: AhoCorasick::new(literals).expect("literals that build"),
         owners,
-        patterns: KINDS.iter().map(|(_, _, pattern)| Regex::new(pattern).expect("a valid pattern")).collect(),
+        patterns: KINDS
+            .iter()
+            .map(|(_, _, pattern)| Regex::new(pattern).expect("a valid pattern"))
+            .collect(),
     }
 });
 
@@ -127,18 +158,27 @@ mod tests {
     fn known_shapes_are_masked() {
         let letters = "aB3".repeat(20);
         let cases = [
-            (format!("token ghp_{} here", &letters[..36]), "token [redacted: github token] here".to_owned()),
+            (
+                format!("token ghp_{} here", &letters[..36]),
+                "token [redacted: github token] here".to_owned(),
+            ),
             ("key=AKIAIOSFODNN7EXAMPLE.".into(), "key=[redacted: aws key].".into()),
             (
                 format!("Authorization: Bearer {}", &letters[..32]),
                 "Authorization: Bearer [redacted: bearer token]".into(),
             ),
-            ("postgres://lacon:hunter22@db/x".into(), "postgres://lacon:[redacted: password]@db/x".into()),
+            (
+                "postgres://lacon:hunter22@db/x".into(),
+                "postgres://lacon:[redacted: password]@db/x".into(),
+            ),
             (
                 "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb".into(),
                 "a\n[redacted: private key]\nb".into(),
             ),
-            ("-----BEGIN PRIVATE KEY-----\nMIIE and the rest was cut".into(), "[redacted: private key]".into()),
+            (
+                "-----BEGIN PRIVATE KEY-----\nMIIE and the rest was cut".into(),
+                "[redacted: private key]".into(),
+            ),
             (format!("sk-ant-api03-{letters}"), "[redacted: anthropic key]".into()),
             (
                 format!("eyJ{0}.eyJ{0}.{0}", &letters[..12]),

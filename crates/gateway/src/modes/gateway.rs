@@ -21,7 +21,11 @@ use crate::view::{Selector, Slice, select, unknown_handle};
 
 pub(crate) fn list(view: &View) -> Vec<Tool> {
     let catalog = &view.catalog;
-    let definitions = meta_tools(Surface::Gateway, !catalog.resources().is_empty(), !catalog.prompts().is_empty());
+    let definitions = meta_tools(
+        Surface::Gateway,
+        !catalog.resources().is_empty(),
+        !catalog.prompts().is_empty(),
+    );
     definitions.into_iter().filter_map(super::tool).collect()
 }
 
@@ -50,7 +54,11 @@ pub(crate) async fn shared(call: &Call<'_>) -> Result<CallToolResponse, Refusal>
 }
 
 fn execution<'a>(call: &'a Call<'_>) -> Execution<'a> {
-    Execution { view: &call.view, session: call.session, caller: call.caller }
+    Execution {
+        view: &call.view,
+        session: call.session,
+        caller: call.caller,
+    }
 }
 
 fn browse(call: &Call<'_>, shelf: &Shelf) -> Result<CallToolResult, GatewayError> {
@@ -59,7 +67,11 @@ fn browse(call: &Call<'_>, shelf: &Shelf) -> Result<CallToolResult, GatewayError
     if call.view.config.browse.cache_stable {
         cards = lock(&call.session.seen).arrange(cards);
     }
-    Ok(CallToolResult::success(vec![ContentBlock::text(say_cards(&cards, total, call.format))]))
+    Ok(CallToolResult::success(vec![ContentBlock::text(say_cards(
+        &cards,
+        total,
+        call.format,
+    ))]))
 }
 
 /// Cards in few tokens: a line each. JSON carries every field instead.
@@ -96,7 +108,12 @@ async fn execute(call: &Call<'_>) -> Result<CallToolResponse, GatewayError> {
         None | Some(Value::Null) => false,
         Some(Value::Bool(dry_run)) => *dry_run,
         // Taking a wrong type for "no" would run a call that was not meant to run.
-        Some(_) => return Err(GatewayError::new(ErrorCode::ArgsInvalid, "`dry_run` must be true or false")),
+        Some(_) => {
+            return Err(GatewayError::new(
+                ErrorCode::ArgsInvalid,
+                "`dry_run` must be true or false",
+            ));
+        }
     };
     let executed = execution(call).tool(tool_id, arguments, dry_run).await?;
     Ok(call.finish(executed, Volume::Digest, Structured::Fold))
@@ -107,13 +124,23 @@ fn view(call: &Call<'_>) -> Result<CallToolResult, GatewayError> {
     let handle = call.text_argument("handle")?;
     let selector = Selector::parse(call.arguments.get("selector"))?;
     let now = std::time::Instant::now();
-    let artifact = lock(&call.session.artifacts).get(now, handle).ok_or_else(|| unknown_handle(handle))?;
+    let artifact = lock(&call.session.artifacts)
+        .get(now, handle)
+        .ok_or_else(|| unknown_handle(handle))?;
     let text = match select(&artifact, &selector)? {
         Slice::Text(text) => text,
         Slice::Value(Value::String(text)) => text,
         Slice::Value(value) => call.say(&value),
     };
-    Ok(CallToolResult::success(vec![ContentBlock::text(capped(&text, call.view.config.firewall.view_tokens))]))
+    let mut shown = capped(&text, call.view.config.firewall.view_tokens);
+    if artifact.is_cut() {
+        shown.push_str(&format!(
+            "\n[only the first {} of {} bytes were kept]",
+            artifact.body.len(),
+            artifact.original_length
+        ));
+    }
+    Ok(CallToolResult::success(vec![ContentBlock::text(shown)]))
 }
 
 /// At most `limit` tokens, cut at a line where there is one, saying how much is missing.
@@ -122,9 +149,16 @@ fn capped(text: &str, limit: usize) -> String {
         return text.to_owned();
     }
     let prefix = tokens::prefix(text, limit.saturating_sub(24));
-    let end = prefix.rfind('\n').filter(|end| *end > prefix.len() / 2).unwrap_or(prefix.len());
+    let end = prefix
+        .rfind('\n')
+        .filter(|end| *end > prefix.len() / 2)
+        .unwrap_or(prefix.len());
     let shown = &text[..end];
-    format!("{shown}\n[cut: {} of {} bytes shown; ask for a smaller part]", shown.len(), text.len())
+    format!(
+        "{shown}\n[cut: {} of {} bytes shown; ask for a smaller part]",
+        shown.len(),
+        text.len()
+    )
 }
 
 async fn resource(call: &Call<'_>) -> Result<CallToolResponse, GatewayError> {
@@ -133,10 +167,15 @@ async fn resource(call: &Call<'_>) -> Result<CallToolResponse, GatewayError> {
         Driven::InputRequired(required) => Ok(CallToolResponse::InputRequired(required)),
         Driven::Done(Err(failure)) => Err(upstream_error(failure)),
         Driven::Done(Ok(ServerResult::ReadResourceResult(ReadResourceResult { contents, .. }))) => {
-            let content = contents.into_iter().map(|contents| ContentBlock::Resource(EmbeddedResource::new(contents)));
+            let content = contents
+                .into_iter()
+                .map(|contents| ContentBlock::Resource(EmbeddedResource::new(contents)));
             Ok(delivered(call, content.map(plain).collect()))
         }
-        Driven::Done(Ok(_)) => Err(GatewayError::new(ErrorCode::UpstreamError, "the answer is not a resource")),
+        Driven::Done(Ok(_)) => Err(GatewayError::new(
+            ErrorCode::UpstreamError,
+            "the answer is not a resource",
+        )),
     }
 }
 
@@ -159,14 +198,21 @@ async fn prompt(call: &Call<'_>) -> Result<CallToolResponse, GatewayError> {
         Some(_) => return Err(GatewayError::new(ErrorCode::ArgsInvalid, "`args` must be an object")),
     };
     item.check_arguments(&Value::Object(arguments.clone()))?;
-    match execution(call).prompt(&item.spec.server, &item.spec.name, arguments).await? {
+    match execution(call)
+        .prompt(&item.spec.server, &item.spec.name, arguments)
+        .await?
+    {
         Driven::InputRequired(required) => Ok(CallToolResponse::InputRequired(required)),
         Driven::Done(Err(failure)) => Err(upstream_error(failure)),
         Driven::Done(Ok(ServerResult::GetPromptResult(GetPromptResult { messages, .. }))) => {
             let only = messages.len() == 1;
             let mut content = Vec::new();
             for message in messages {
-                let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+                let role = if message.role == Role::Assistant {
+                    "assistant"
+                } else {
+                    "user"
+                };
                 match message.content {
                     ContentBlock::Text(text) if only => content.push(ContentBlock::text(text.text)),
                     ContentBlock::Text(text) => content.push(ContentBlock::text(format!("{role}: {}", text.text))),
@@ -175,12 +221,19 @@ async fn prompt(call: &Call<'_>) -> Result<CallToolResponse, GatewayError> {
             }
             Ok(delivered(call, content))
         }
-        Driven::Done(Ok(_)) => Err(GatewayError::new(ErrorCode::UpstreamError, "the answer is not a prompt")),
+        Driven::Done(Ok(_)) => Err(GatewayError::new(
+            ErrorCode::UpstreamError,
+            "the answer is not a prompt",
+        )),
     }
 }
 
 fn delivered(call: &Call<'_>, content: Vec<ContentBlock>) -> CallToolResponse {
-    let raw = Raw { content, structured: None, is_error: false };
+    let raw = Raw {
+        content,
+        structured: None,
+        is_error: false,
+    };
     super::result(call.shape(raw, Volume::Digest, Structured::Fold), Map::new()).into()
 }
 

@@ -30,7 +30,11 @@ pub(crate) async fn call(call: &Call<'_>) -> Result<CallToolResponse, Refusal> {
         (None, Format::Gcf | Format::Gcx | Format::Markdown) => Structured::Fold,
         _ => Structured::Keep,
     };
-    let execution = Execution { view: &call.view, session: call.session, caller: call.caller };
+    let execution = Execution {
+        view: &call.view,
+        session: call.session,
+        caller: call.caller,
+    };
     let executed = execution.tool(id, Value::Object(call.arguments.clone()), false).await?;
     Ok(call.finish(executed, Volume::Whole, structured))
 }

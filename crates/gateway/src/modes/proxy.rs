@@ -14,10 +14,14 @@ use crate::session::lock;
 pub(crate) fn list(view: &View) -> Vec<Tool> {
     let catalog = &view.catalog;
     let budget = view.config.browse.card_tokens;
-    let mut listed: Vec<Tool> = meta_tools(Surface::Proxy, !catalog.resources().is_empty(), !catalog.prompts().is_empty())
-        .into_iter()
-        .filter_map(super::tool)
-        .collect();
+    let mut listed: Vec<Tool> = meta_tools(
+        Surface::Proxy,
+        !catalog.resources().is_empty(),
+        !catalog.prompts().is_empty(),
+    )
+    .into_iter()
+    .filter_map(super::tool)
+    .collect();
     for (name, id) in view.names.listed() {
         let Some(entry) = catalog.tools().get(id) else { continue };
         let description = truncate_description(&entry.description, budget as i64);
@@ -37,7 +41,10 @@ pub(crate) async fn call(call: &Call<'_>) -> Result<CallToolResponse, Refusal> {
         return Ok(CallToolResult::success(vec![ContentBlock::text(definition)]).into());
     }
     if call.view.names.id(call.name).is_some() {
-        let message = format!("call it as tool_execute with tool_id `{}`; tool_hydrate gives its schema", call.name);
+        let message = format!(
+            "call it as tool_execute with tool_id `{}`; tool_hydrate gives its schema",
+            call.name
+        );
         return Err(GatewayError::new(ErrorCode::ArgsInvalid, message).into());
     }
     gateway::shared(call).await

@@ -53,7 +53,13 @@ impl StreamableHttpClient for AuthorizedClient {
         custom_headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         self.with_token(|token| {
-            self.http.post_message(uri.clone(), message.clone(), session_id.clone(), token, custom_headers.clone())
+            self.http.post_message(
+                uri.clone(),
+                message.clone(),
+                session_id.clone(),
+                token,
+                custom_headers.clone(),
+            )
         })
         .await
     }
@@ -66,7 +72,8 @@ impl StreamableHttpClient for AuthorizedClient {
         custom_headers: Headers,
     ) -> Result<(), Failure> {
         self.with_token(|token| {
-            self.http.delete_session(uri.clone(), session_id.clone(), token, custom_headers.clone())
+            self.http
+                .delete_session(uri.clone(), session_id.clone(), token, custom_headers.clone())
         })
         .await
     }

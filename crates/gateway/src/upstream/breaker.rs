@@ -14,9 +14,13 @@ pub(crate) struct Breaker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Closed,
-    Open { until: Instant },
+    Open {
+        until: Instant,
+    },
     /// One call is out to see whether the upstream is back.
-    Probing { since: Instant },
+    Probing {
+        since: Instant,
+    },
 }
 
 /// Whether a call may go out.
@@ -28,17 +32,24 @@ pub(crate) enum Permit {
 
 impl Breaker {
     pub(crate) fn new(threshold: u32, pause: Duration) -> Breaker {
-        Breaker { threshold: threshold.max(1), pause, failures: 0, state: State::Closed }
+        Breaker {
+            threshold: threshold.max(1),
+            pause,
+            failures: 0,
+            state: State::Closed,
+        }
     }
 
     pub(crate) fn admit(&mut self, now: Instant) -> Permit {
         match self.state {
             State::Closed => Permit::Granted,
-            State::Open { until } if now < until => Permit::Refused { retry_after: until - now },
+            State::Open { until } if now < until => Permit::Refused {
+                retry_after: until - now,
+            },
             // A probe that never reported back (its caller went away) must not keep the breaker shut for ever.
-            State::Probing { since } if now < since + self.pause => {
-                Permit::Refused { retry_after: since + self.pause - now }
-            }
+            State::Probing { since } if now < since + self.pause => Permit::Refused {
+                retry_after: since + self.pause - now,
+            },
             State::Open { .. } | State::Probing { .. } => {
                 self.state = State::Probing { since: now };
                 Permit::Granted
@@ -56,7 +67,9 @@ impl Breaker {
         self.failures = self.failures.saturating_add(1);
         let probing = matches!(self.state, State::Probing { .. });
         if probing || (self.state == State::Closed && self.failures >= self.threshold) {
-            self.state = State::Open { until: now + self.pause };
+            self.state = State::Open {
+                until: now + self.pause,
+            };
             return !probing;
         }
         false
@@ -69,7 +82,9 @@ impl Breaker {
 
 /// The pause before connection attempt `attempt` (from 1) after a failure: doubling from `first`, never over `longest`.
 pub(crate) fn backoff(attempt: u32, first: Duration, longest: Duration) -> Duration {
-    first.saturating_mul(1 << attempt.saturating_sub(1).min(20)).min(longest)
+    first
+        .saturating_mul(1 << attempt.saturating_sub(1).min(20))
+        .min(longest)
 }
 
 #[cfg(test)]
@@ -85,7 +100,10 @@ mod tests {
         assert!(!breaker.failed(start));
         assert_eq!(breaker.admit(start), Permit::Granted);
         assert!(breaker.failed(start));
-        assert_eq!(breaker.admit(start + PAUSE / 2), Permit::Refused { retry_after: PAUSE / 2 });
+        assert_eq!(
+            breaker.admit(start + PAUSE / 2),
+            Permit::Refused { retry_after: PAUSE / 2 }
+        );
         assert_eq!(breaker.admit(start + PAUSE), Permit::Granted);
         assert_eq!(breaker.admit(start + PAUSE), Permit::Refused { retry_after: PAUSE });
         breaker.succeeded();

@@ -22,12 +22,18 @@ const LISTENER_CAPACITY: usize = 32;
 pub(crate) enum CallFailure {
     Timeout(Duration),
     /// Not connected, the connection broke, or too many calls wait already.
-    Unavailable { reason: String, retry_after: Option<Duration> },
+    Unavailable {
+        reason: String,
+        retry_after: Option<Duration>,
+    },
     /// The caller gave up.
     Cancelled,
     /// The upstream answered with an error.
     Rpc(ErrorData),
-    Http { status: u16, retry_after: Option<String> },
+    Http {
+        status: u16,
+        retry_after: Option<String>,
+    },
     Unauthorized(String),
     Forbidden(String),
     /// Anything else the transport reports.
@@ -62,7 +68,11 @@ impl RunningCall {
             // Nobody listening any more is no error: the call was cancelled.
             drop(report.send(future.await));
         });
-        RunningCall { happenings, outcome, _cancel: token.drop_guard() }
+        RunningCall {
+            happenings,
+            outcome,
+            _cancel: token.drop_guard(),
+        }
     }
 
     /// The next thing that happens. `Done` is the last.
@@ -100,7 +110,11 @@ pub(super) async fn perform(
         () = cancel.cancelled() => return Err(CallFailure::Cancelled),
     };
     let (inner, mut happenings) = mpsc::channel(LISTENER_CAPACITY);
-    let waiting = Waiting { session, token: handle.progress_token.clone(), listener: inner };
+    let waiting = Waiting {
+        session,
+        token: handle.progress_token.clone(),
+        listener: inner,
+    };
     let _in_flight = live.in_flight.enter(handle.id.clone(), waiting);
     let deadline = tokio::time::sleep(allowed);
     tokio::pin!(deadline);
@@ -121,12 +135,14 @@ pub(super) async fn perform(
                 deadline.as_mut().reset((Instant::now() + allowed).min(longest));
                 match happening {
                     Happening::Progress(_) => drop(listener.try_send(happening)),
-                    Happening::Question { params, answer } => {
+                    Happening::Question { params, mut answer } => {
                         // The user may take as long as they like: the clock stands still until they answered.
                         let (relay, relayed) = tokio::sync::oneshot::channel();
                         if listener.send(Happening::Question { params, answer: relay }).await.is_ok() {
                             tokio::select! {
                                 given = relayed => if let Ok(given) = given { drop(answer.send(given)) },
+                                // The upstream no longer waits: it took the question back, or it is gone.
+                                () = answer.closed() => {}
                                 () = cancel.cancelled() => break CallFailure::Cancelled,
                             }
                         }
@@ -151,9 +167,10 @@ pub(super) async fn perform(
 pub(super) fn failure(error: ServiceError) -> CallFailure {
     match error {
         ServiceError::McpError(error) => CallFailure::Rpc(error),
-        ServiceError::TransportClosed => {
-            CallFailure::Unavailable { reason: "the connection was closed".into(), retry_after: None }
-        }
+        ServiceError::TransportClosed => CallFailure::Unavailable {
+            reason: "the connection was closed".into(),
+            retry_after: None,
+        },
         ServiceError::Timeout { timeout } => CallFailure::Timeout(timeout),
         ServiceError::Cancelled { .. } => CallFailure::Cancelled,
         ServiceError::TransportSend(error) => transport_failure(error.error.as_ref()),
@@ -166,7 +183,10 @@ pub(super) fn transport_failure(error: &(dyn std::error::Error + Send + Sync + '
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(current) = cause {
         if let Some(status) = current.downcast_ref::<HttpStatusError>() {
-            return CallFailure::Http { status: status.status, retry_after: status.retry_after.clone() };
+            return CallFailure::Http {
+                status: status.status,
+                retry_after: status.retry_after.clone(),
+            };
         }
         if current.is::<AuthRequiredError>() || current.is::<AuthError>() {
             return CallFailure::Unauthorized(current.to_string());
@@ -180,14 +200,22 @@ pub(super) fn transport_failure(error: &(dyn std::error::Error + Send + Sync + '
             }
             if request.is_connect() || request.is_request() || request.is_body() {
                 let reason = "the HTTP connection failed".to_owned();
-                return CallFailure::Unavailable { reason, retry_after: None };
+                return CallFailure::Unavailable {
+                    reason,
+                    retry_after: None,
+                };
             }
         }
         if current.is::<std::io::Error>() {
-            return CallFailure::Unavailable { reason: "the connection broke".into(), retry_after: None };
+            return CallFailure::Unavailable {
+                reason: "the connection broke".into(),
+                retry_after: None,
+            };
         }
         // The SDK wraps these without naming them as its source.
-        if let Some(wrapped) = current.downcast_ref::<rmcp::transport::streamable_http_client::StreamableHttpError<reqwest::Error>>() {
+        if let Some(wrapped) =
+            current.downcast_ref::<rmcp::transport::streamable_http_client::StreamableHttpError<reqwest::Error>>()
+        {
             use rmcp::transport::streamable_http_client::StreamableHttpError as Http;
             match wrapped {
                 Http::Client(inner) => {
@@ -195,12 +223,18 @@ pub(super) fn transport_failure(error: &(dyn std::error::Error + Send + Sync + '
                     continue;
                 }
                 Http::HttpStatus(status) => {
-                    return CallFailure::Http { status: status.status, retry_after: status.retry_after.clone() };
+                    return CallFailure::Http {
+                        status: status.status,
+                        retry_after: status.retry_after.clone(),
+                    };
                 }
                 Http::AuthRequired(_) | Http::Auth(_) => return CallFailure::Unauthorized(wrapped.to_string()),
                 Http::InsufficientScope(_) => return CallFailure::Forbidden(wrapped.to_string()),
                 Http::TransportChannelClosed | Http::UnexpectedEndOfStream | Http::SessionExpired | Http::Sse(_) => {
-                    return CallFailure::Unavailable { reason: wrapped.to_string(), retry_after: None };
+                    return CallFailure::Unavailable {
+                        reason: wrapped.to_string(),
+                        retry_after: None,
+                    };
                 }
                 _ => {}
             }

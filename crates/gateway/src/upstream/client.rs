@@ -9,8 +9,8 @@ use std::time::Duration;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-    ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
-    ProgressToken, RequestId, UrlElicitationCapability,
+    ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam, ProgressToken, RequestId,
+    UrlElicitationCapability,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -20,7 +20,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub(crate) enum Happening {
     Progress(ProgressNotificationParam),
     /// The upstream asks the user something and waits for the answer.
-    Question { params: Box<ElicitRequestParams>, answer: oneshot::Sender<ElicitResult> },
+    Question {
+        params: Box<ElicitRequestParams>,
+        answer: oneshot::Sender<ElicitResult>,
+    },
 }
 
 /// The calls now out on one connection.
@@ -39,11 +42,17 @@ pub(super) struct Waiting {
 impl InFlight {
     pub(super) fn enter(self: &Arc<Self>, request: RequestId, waiting: Waiting) -> InFlightGuard {
         self.lock().insert(request.clone(), waiting);
-        InFlightGuard { calls: self.clone(), request }
+        InFlightGuard {
+            calls: self.clone(),
+            request,
+        }
     }
 
     fn by_token(&self, token: &ProgressToken) -> Option<mpsc::Sender<Happening>> {
-        self.lock().values().find(|waiting| waiting.token == *token).map(|waiting| waiting.listener.clone())
+        self.lock()
+            .values()
+            .find(|waiting| waiting.token == *token)
+            .map(|waiting| waiting.listener.clone())
     }
 
     /// The call a question belongs to: the one whose stream it came on, else the only session's latest call.
@@ -121,7 +130,14 @@ impl ClientHandler for UpstreamClient {
             return Ok(declined);
         };
         let (answer, answered) = oneshot::channel();
-        if listener.send(Happening::Question { params: Box::new(request), answer }).await.is_err() {
+        if listener
+            .send(Happening::Question {
+                params: Box::new(request),
+                answer,
+            })
+            .await
+            .is_err()
+        {
             return Ok(declined);
         }
         tokio::select! {
@@ -143,7 +159,10 @@ impl ClientHandler for UpstreamClient {
         }
     }
 
-    #[expect(deprecated, reason = "deprecated in the newest protocol, and still what every older server sends")]
+    #[expect(
+        deprecated,
+        reason = "deprecated in the newest protocol, and still what every older server sends"
+    )]
     async fn on_logging_message(
         &self,
         params: rmcp::model::LoggingMessageNotificationParam,
@@ -172,7 +191,14 @@ mod tests {
     fn waiting(session: u64) -> (Waiting, mpsc::Receiver<Happening>) {
         let (listener, receiver) = mpsc::channel(1);
         let token = ProgressToken(RequestId::Number(0));
-        (Waiting { session, token, listener }, receiver)
+        (
+            Waiting {
+                session,
+                token,
+                listener,
+            },
+            receiver,
+        )
     }
 
     #[test]

@@ -13,8 +13,8 @@ use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService, ServiceExt,
 };
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{RoleServer, ServerHandler};
 
 use super::authorized::AuthorizedClient;
@@ -89,7 +89,12 @@ pub(super) type Service = RunningService<RoleClient, UpstreamClient>;
 
 impl Connector {
     pub(super) fn new(place: Place, protocol: ProtocolChoice, message_limit: usize) -> Connector {
-        Connector { place, protocol, message_limit, greet_as_legacy: AtomicBool::new(false) }
+        Connector {
+            place,
+            protocol,
+            message_limit,
+            greet_as_legacy: AtomicBool::new(false),
+        }
     }
 
     /// Makes a connection and agrees on a protocol version.
@@ -98,9 +103,8 @@ impl Connector {
         let probing = matches!(lifecycle, ClientLifecycleMode::Auto { .. });
         let result = match &self.place {
             Place::Child(program) => {
-                let (process, stdin, stdout) = process::start(program).map_err(|error| unavailable(
-                    format!("cannot start `{}`: {}", program.command, error.kind()),
-                ))?;
+                let (process, stdin, stdout) = process::start(program)
+                    .map_err(|error| unavailable(format!("cannot start `{}`: {}", program.command, error.kind())))?;
                 let stderr = process.stderr();
                 let transport = LineTransport::new(stdout, stdin, self.message_limit, Some(process));
                 let result = client.serve_with_lifecycle(transport, lifecycle).await;
@@ -142,7 +146,9 @@ impl Connector {
     fn lifecycle(&self) -> ClientLifecycleMode {
         let newest = vec![ProtocolVersion::V_2026_07_28];
         match self.protocol {
-            ProtocolChoice::Stateless => ClientLifecycleMode::Discover { preferred_versions: newest },
+            ProtocolChoice::Stateless => ClientLifecycleMode::Discover {
+                preferred_versions: newest,
+            },
             ProtocolChoice::Session => ClientLifecycleMode::Initialize,
             ProtocolChoice::Auto if self.greet_as_legacy.load(Ordering::Relaxed) => ClientLifecycleMode::Initialize,
             ProtocolChoice::Auto => ClientLifecycleMode::Auto {
@@ -174,8 +180,15 @@ impl HttpPlace {
 /// Same-origin redirects only: a token must not follow a redirect to a stranger.
 fn http_client() -> Result<reqwest::Client, CallFailure> {
     let policy = reqwest::redirect::Policy::custom(|attempt| {
-        let same = attempt.previous().last().is_some_and(|previous| previous.origin() == attempt.url().origin());
-        if same && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
+        let same = attempt
+            .previous()
+            .last()
+            .is_some_and(|previous| previous.origin() == attempt.url().origin());
+        if same && attempt.previous().len() < 5 {
+            attempt.follow()
+        } else {
+            attempt.stop()
+        }
     });
     reqwest::Client::builder()
         .redirect(policy)
@@ -197,5 +210,8 @@ fn connect_failure(error: &ClientInitializeError) -> CallFailure {
 }
 
 fn unavailable(reason: String) -> CallFailure {
-    CallFailure::Unavailable { reason, retry_after: None }
+    CallFailure::Unavailable {
+        reason,
+        retry_after: None,
+    }
 }

@@ -14,7 +14,10 @@ pub(crate) enum Fault {
 
 pub(super) fn too_long(limit: usize) -> ErrorData {
     let limit = limit / (1024 * 1024);
-    fault(Fault::TooLong, format!("the upstream's answer is over the limit of {limit} MiB and was dropped"))
+    fault(
+        Fault::TooLong,
+        format!("the upstream's answer is over the limit of {limit} MiB and was dropped"),
+    )
 }
 
 pub(super) fn not_json() -> ErrorData {

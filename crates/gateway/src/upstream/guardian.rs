@@ -32,7 +32,9 @@ pub(super) fn forget(group: u32) {
 }
 
 fn tell(operation: &str, group: u32) {
-    let Some(guardian) = GUARDIAN.get_or_init(start) else { return };
+    let Some(guardian) = GUARDIAN.get_or_init(start) else {
+        return;
+    };
     let mut guardian = guardian.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(input) = guardian.stdin.as_mut()
         && let Err(error) = writeln!(input, "{operation} {group}")
@@ -43,7 +45,11 @@ fn tell(operation: &str, group: u32) {
 
 fn start() -> Option<Mutex<Child>> {
     let mut command = Command::new("sh");
-    command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["-c", SCRIPT])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;

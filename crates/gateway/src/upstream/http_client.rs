@@ -64,7 +64,11 @@ impl BoundedClient {
         if status == StatusCode::TOO_MANY_REQUESTS {
             return Err(status_error(status, response.headers()));
         }
-        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let session = response
+            .headers()
+            .get(SESSION)
+            .and_then(|id| id.to_str().ok())
+            .map(str::to_owned);
         if !status.is_success() {
             return refusal(response, &message, in_session, session).await;
         }
@@ -76,11 +80,14 @@ impl BoundedClient {
         if kind.starts_with(JSON) {
             let answer = match (read(response, self.limit).await?, &message) {
                 (Some(body), _) => serde_json::from_slice(&body).map_err(|error| {
-                    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!("not a JSON-RPC message: {error}")))
+                    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
+                        "not a JSON-RPC message: {error}"
+                    )))
                 }),
-                (None, ClientJsonRpcMessage::Request(request)) => {
-                    Ok(ServerJsonRpcMessage::error(faults::too_long(self.limit), Some(request.id.clone())))
-                }
+                (None, ClientJsonRpcMessage::Request(request)) => Ok(ServerJsonRpcMessage::error(
+                    faults::too_long(self.limit),
+                    Some(request.id.clone()),
+                )),
                 (None, _) => Err(StreamableHttpError::UnexpectedServerResponse("overlong answer".into())),
             };
             return match answer {
@@ -119,7 +126,9 @@ impl StreamableHttpClient for BoundedClient {
         custom_headers: Headers,
     ) -> Result<(), Failure> {
         let request = self.http.delete(uri.as_ref());
-        let response = dress(request, Some(session_id), auth_header, custom_headers).send().await?;
+        let response = dress(request, Some(session_id), auth_header, custom_headers)
+            .send()
+            .await?;
         if response.status() != StatusCode::METHOD_NOT_ALLOWED {
             response.error_for_status()?;
         }
@@ -172,17 +181,22 @@ fn dress(
 
 /// A 401 or 403 with a challenge is what authorization starts from; it must keep its header.
 fn refuse_unauthorized(status: StatusCode, headers: &HeaderMap) -> Result<(), Failure> {
-    let Some(challenge) = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) else { return Ok(()) };
+    let Some(challenge) = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) else {
+        return Ok(());
+    };
     match status {
-        StatusCode::UNAUTHORIZED => {
-            Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge.to_owned())))
-        }
+        StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(
+            challenge.to_owned(),
+        ))),
         StatusCode::FORBIDDEN => {
             let scope = challenge
                 .split_once("scope=\"")
                 .and_then(|(_, rest)| rest.split_once('"'))
                 .map(|(scope, _)| scope.to_owned());
-            Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge.to_owned(), scope)))
+            Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(
+                challenge.to_owned(),
+                scope,
+            )))
         }
         _ => Ok(()),
     }
@@ -219,18 +233,27 @@ async fn refusal(
         return Ok(StreamableHttpPostResponse::Json(answer, None));
     }
     match error {
-        Some(error) => Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), session)),
+        Some(error) => Ok(StreamableHttpPostResponse::Json(
+            ServerJsonRpcMessage::Error(error),
+            session,
+        )),
         None => Err(failure),
     }
 }
 
 fn status_error(status: StatusCode, headers: &HeaderMap) -> Failure {
-    let retry_after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let retry_after = headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
     HttpStatusError::new(status.as_u16(), retry_after).into()
 }
 
 fn content_type(headers: &HeaderMap) -> String {
-    headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned()).unwrap_or_default()
+    headers
+        .get(CONTENT_TYPE)
+        .map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned())
+        .unwrap_or_default()
 }
 
 /// The whole body, or `None` when it is over the limit.
@@ -289,7 +312,9 @@ mod tests {
 
     async fn passes(chunks: &[&str], limit: usize) -> bool {
         let chunks: Vec<reqwest::Result<Vec<u8>>> = chunks.iter().map(|chunk| Ok(chunk.as_bytes().to_vec())).collect();
-        bounded_events(futures::stream::iter(chunks), limit).all(|item| futures::future::ready(item.is_ok())).await
+        bounded_events(futures::stream::iter(chunks), limit)
+            .all(|item| futures::future::ready(item.is_ok()))
+            .await
     }
 
     #[tokio::test]

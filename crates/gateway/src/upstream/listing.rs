@@ -19,16 +19,16 @@ const MOST_ENTRIES: usize = 100_000;
 /// The definitions of one upstream, as it declares them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Listing {
-    pub tools: Vec<Value>,
-    pub resources: Vec<Value>,
-    pub resource_templates: Vec<Value>,
-    pub prompts: Vec<Value>,
+pub(crate) struct Listing {
+    pub(crate) tools: Vec<Value>,
+    pub(crate) resources: Vec<Value>,
+    pub(crate) resource_templates: Vec<Value>,
+    pub(crate) prompts: Vec<Value>,
     /// What the upstream says about its use, if anything.
-    pub instructions: Option<String>,
+    pub(crate) instructions: Option<String>,
     /// How long the upstream says the tools stay as they are.
     #[serde(skip)]
-    pub fresh_for: Option<Duration>,
+    pub(crate) fresh_for: Option<Duration>,
 }
 
 /// Lists all that the upstream says it has. A kind it does not know counts as empty.
@@ -83,7 +83,12 @@ async fn pages(
         entries.extend(page.entries);
         entries.truncate(MOST_ENTRIES);
         // An empty cursor is a cursor. One that comes again would go round for ever.
-        let Some(next) = page.next.filter(|next| entries.len() < MOST_ENTRIES && seen.insert(next.clone())) else { break };
+        let Some(next) = page
+            .next
+            .filter(|next| entries.len() < MOST_ENTRIES && seen.insert(next.clone()))
+        else {
+            break;
+        };
         cursor = Some(next);
     }
     Ok((entries, fresh_for))
@@ -100,7 +105,11 @@ impl Kind {
         let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         macro_rules! request {
             ($variant:ident, $type:ident) => {
-                ClientRequest::$variant($type { method: Default::default(), params, extensions: Default::default() })
+                ClientRequest::$variant($type {
+                    method: Default::default(),
+                    params,
+                    extensions: Default::default(),
+                })
             };
         }
         match self {
@@ -125,7 +134,11 @@ impl Kind {
     fn page(self, result: ServerResult) -> Page {
         let value = serde_json::to_value(&result).unwrap_or_default();
         let Value::Object(mut fields) = value else {
-            return Page { entries: Vec::new(), next: None, fresh_for: None };
+            return Page {
+                entries: Vec::new(),
+                next: None,
+                fresh_for: None,
+            };
         };
         let entries = match fields.remove(self.key()) {
             Some(Value::Array(entries)) => entries,

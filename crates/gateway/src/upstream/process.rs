@@ -19,12 +19,12 @@ const STDERR_TAIL: usize = 2048;
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
-    pub command: String,
-    pub arguments: Vec<String>,
+pub(crate) struct Program {
+    pub(crate) command: String,
+    pub(crate) arguments: Vec<String>,
     /// Added to Lacon's own environment.
-    pub environment: BTreeMap<String, String>,
-    pub directory: Option<PathBuf>,
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) directory: Option<PathBuf>,
 }
 
 /// A running child. Dropping it kills its whole group at once; [`Process::end`] asks first.
@@ -44,7 +44,11 @@ impl StderrTail {
     pub(super) fn last_line(&self) -> String {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&bytes);
-        text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
+        text.lines()
+            .map(str::trim)
+            .rfind(|line| !line.is_empty())
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn push(&self, chunk: &[u8]) {
@@ -82,7 +86,15 @@ pub(super) fn start(program: &Program) -> io::Result<(Process, ChildStdin, Child
     if let Some(stderr) = child.stderr.take() {
         tokio::spawn(drain(stderr, tail.clone(), program.command.clone()));
     }
-    Ok((Process { child, group, stderr: tail }, stdin, stdout))
+    Ok((
+        Process {
+            child,
+            group,
+            stderr: tail,
+        },
+        stdin,
+        stdout,
+    ))
 }
 
 impl Process {
@@ -103,7 +115,10 @@ impl Process {
 
     fn signal(&self, signal: Signal) {
         #[cfg(unix)]
-        if let Some(group) = self.group.and_then(|group| rustix::process::Pid::from_raw(group.cast_signed())) {
+        if let Some(group) = self
+            .group
+            .and_then(|group| rustix::process::Pid::from_raw(group.cast_signed()))
+        {
             let signal = match signal {
                 Signal::Terminate => rustix::process::Signal::TERM,
                 Signal::Kill => rustix::process::Signal::KILL,

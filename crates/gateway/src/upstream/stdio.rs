@@ -29,7 +29,11 @@ pub(super) struct LineTransport<R, W> {
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> LineTransport<R, W> {
     pub(super) fn new(reader: R, writer: W, longest_line: usize, process: Option<Process>) -> Self {
-        LineTransport { lines: Lines::new(reader, longest_line), writer: Arc::new(Mutex::new(Some(writer))), process }
+        LineTransport {
+            lines: Lines::new(reader, longest_line),
+            writer: Arc::new(Mutex::new(Some(writer))),
+            process,
+        }
     }
 }
 
@@ -99,7 +103,10 @@ fn message(line: &[u8]) -> Option<ServerJsonRpcMessage> {
             if line[0] != b'{' {
                 return None;
             }
-            let id = answered_request(&line[..line.len().min(KEPT_END)], &line[line.len().saturating_sub(KEPT_END)..])?;
+            let id = answered_request(
+                &line[..line.len().min(KEPT_END)],
+                &line[line.len().saturating_sub(KEPT_END)..],
+            )?;
             Some(faulty_answer(id, faults::not_json()))
         }
     }
@@ -220,7 +227,13 @@ mod tests {
         let input = format!("short\n{node}\n{python}\n{filler}\nafter\nunfinished");
         assert_eq!(
             read_all(input.as_bytes(), 4096).await,
-            ["short", "Some(Number(7))…1024", "Some(Number(8))…1024", "None…1024", "after"]
+            [
+                "short",
+                "Some(Number(7))…1024",
+                "Some(Number(8))…1024",
+                "None…1024",
+                "after"
+            ]
         );
     }
 

@@ -33,7 +33,10 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn gone(&self) -> CallFailure {
-        CallFailure::Unavailable { reason: format!("`{}` ended while the call was under way", self.upstream), retry_after: None }
+        CallFailure::Unavailable {
+            reason: format!("`{}` ended while the call was under way", self.upstream),
+            retry_after: None,
+        }
     }
 }
 
@@ -50,7 +53,10 @@ pub(super) async fn supervise(upstream: Arc<Upstream>) {
         attempt = if began.elapsed() > STABLE { 1 } else { attempt + 1 };
         let pause = backoff(attempt, upstream.settings.first_pause, upstream.settings.longest_pause);
         tracing::info!(upstream = %upstream.name(), reason = %ended, ?pause, "upstream is down");
-        upstream.state.send_replace(State::Waiting { until: Instant::now() + pause, reason: ended });
+        upstream.state.send_replace(State::Waiting {
+            until: Instant::now() + pause,
+            reason: ended,
+        });
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = upstream.stop.cancelled() => return upstream.report_stopped(),
@@ -62,15 +68,22 @@ pub(super) async fn supervise(upstream: Arc<Upstream>) {
 async fn one_connection(upstream: &Arc<Upstream>) -> String {
     let changes = Arc::new(watch::Sender::new(0));
     let in_flight = Arc::new(InFlight::default());
-    let client =
-        UpstreamClient { upstream: upstream.name.clone(), in_flight: in_flight.clone(), changes: changes.clone() };
+    let client = UpstreamClient {
+        upstream: upstream.name.clone(),
+        in_flight: in_flight.clone(),
+        changes: changes.clone(),
+    };
     let limit = upstream.settings.connect_timeout;
     let service = match tokio::time::timeout(limit, upstream.connector.connect(client)).await {
         Ok(Ok(service)) => service,
         Ok(Err(error)) => return upstream.explain(error),
         Err(_) => return format!("it did not start within {limit:?}"),
     };
-    let live = Arc::new(Live { upstream: upstream.name.clone(), peer: service.peer().clone(), in_flight });
+    let live = Arc::new(Live {
+        upstream: upstream.name.clone(),
+        peer: service.peer().clone(),
+        in_flight,
+    });
     upstream.state.send_replace(State::Live(live.clone()));
     let stopper = service.cancellation_token();
     let mut ended = Box::pin(service.waiting());
@@ -159,12 +172,17 @@ async fn wait_for_change(
 
 /// Asks for the smallest possible answer. An error is an answer: only silence counts.
 async fn probe(peer: &Peer<RoleClient>) -> Result<(), CallFailure> {
-    let modern = peer.peer_info().is_some_and(|info| !info.protocol_version.has_initialize());
+    let modern = peer
+        .peer_info()
+        .is_some_and(|info| !info.protocol_version.has_initialize());
     if modern {
         // The stateless era has no ping, and its transports notice a dead peer with the next request.
         return Ok(());
     }
-    let request = ClientRequest::PingRequest(PingRequest { method: Default::default(), extensions: Default::default() });
+    let request = ClientRequest::PingRequest(PingRequest {
+        method: Default::default(),
+        extensions: Default::default(),
+    });
     let options = PeerRequestOptions::with_timeout(PROBE_TIMEOUT);
     let handle = peer.send_request_with_option(request, options).await.map_err(failure)?;
     match handle.await_response().await.map_err(failure) {
@@ -176,9 +194,17 @@ async fn probe(peer: &Peer<RoleClient>) -> Result<(), CallFailure> {
 /// In the stateless era changes come only to those who subscribe. A subscription that ends is made anew.
 async fn subscribe(peer: &Peer<RoleClient>, changes: &watch::Sender<u64>) -> String {
     let info = peer.peer_info();
-    let modern = info.as_ref().is_some_and(|info| !info.protocol_version.has_initialize());
-    let wanted = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed().build();
-    let offered = info.map(|info| wanted.supported_by(&info.capabilities)).unwrap_or_default();
+    let modern = info
+        .as_ref()
+        .is_some_and(|info| !info.protocol_version.has_initialize());
+    let wanted = SubscriptionFilter::builder()
+        .tools_list_changed()
+        .prompts_list_changed()
+        .resources_list_changed()
+        .build();
+    let offered = info
+        .map(|info| wanted.supported_by(&info.capabilities))
+        .unwrap_or_default();
     if !modern || offered == SubscriptionFilter::default() {
         return std::future::pending().await;
     }
@@ -201,7 +227,12 @@ async fn subscribe(peer: &Peer<RoleClient>, changes: &watch::Sender<u64>) -> Str
                 tracing::debug!(%error, failures, "cannot subscribe to changes");
             }
         }
-        tokio::time::sleep(backoff(failures + 1, Duration::from_millis(500), Duration::from_secs(60))).await;
+        tokio::time::sleep(backoff(
+            failures + 1,
+            Duration::from_millis(500),
+            Duration::from_secs(60),
+        ))
+        .await;
     }
 }
 

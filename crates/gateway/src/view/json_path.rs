@@ -31,7 +31,10 @@ impl JsonPath {
     pub(crate) fn parse(text: &str) -> Result<JsonPath, String> {
         let text = text.trim();
         if let Some(pointer) = text.strip_prefix('/') {
-            let steps = pointer.split('/').map(|token| Step::Key(token.replace("~1", "/").replace("~0", "~"))).collect();
+            let steps = pointer
+                .split('/')
+                .map(|token| Step::Key(token.replace("~1", "/").replace("~0", "~")))
+                .collect();
             return Ok(JsonPath { steps });
         }
         let mut rest = text.strip_prefix('$').unwrap_or(text);
@@ -82,11 +85,17 @@ impl Step {
             (Step::Key(key), Value::Object(fields)) => found.extend(fields.get(key)),
             // A pointer writes an index as a key.
             (Step::Key(key), Value::Array(items)) => found.extend(key.parse().ok().and_then(|at: usize| items.get(at))),
-            (Step::Index(index), Value::Array(items)) => found.extend(position(*index, items.len()).map(|at| &items[at])),
+            (Step::Index(index), Value::Array(items)) => {
+                found.extend(position(*index, items.len()).map(|at| &items[at]))
+            }
             (Step::Slice { start, end }, Value::Array(items)) => {
                 let bound = |bound: i64| {
                     let length = items.len() as i64;
-                    if bound < 0 { (length + bound).max(0) } else { bound.min(length) }
+                    if bound < 0 {
+                        (length + bound).max(0)
+                    } else {
+                        bound.min(length)
+                    }
                 };
                 let start = bound(start.unwrap_or(0)) as usize;
                 let end = end.map_or(items.len(), |end| bound(end) as usize);
@@ -108,17 +117,32 @@ fn bracket(inside: &str) -> Result<(Step, &str), String> {
     if let Some(quote) = inside.chars().next().filter(|first| matches!(first, '\'' | '"')) {
         let body = &inside[1..];
         let end = body.find(quote).ok_or("a quoted key without its closing quote")?;
-        let after = body[end + 1..].strip_prefix(']').ok_or("a quoted key must be followed by `]`")?;
+        let after = body[end + 1..]
+            .strip_prefix(']')
+            .ok_or("a quoted key must be followed by `]`")?;
         return Ok((Step::Key(body[..end].to_owned()), after));
     }
     let end = inside.find(']').ok_or("`[` without `]`")?;
     let (body, after) = (inside[..end].trim(), &inside[end + 1..]);
-    let number = |text: &str| text.trim().parse::<i64>().map_err(|_| format!("`[{body}]` is not an index"));
+    let number = |text: &str| {
+        text.trim()
+            .parse::<i64>()
+            .map_err(|_| format!("`[{body}]` is not an index"))
+    };
     let step = if body == "*" {
         Step::All
     } else if let Some((start, end)) = body.split_once(':') {
-        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { number(text).map(Some) };
-        Step::Slice { start: bound(start)?, end: bound(end)? }
+        let bound = |text: &str| {
+            if text.trim().is_empty() {
+                Ok(None)
+            } else {
+                number(text).map(Some)
+            }
+        };
+        Step::Slice {
+            start: bound(start)?,
+            end: bound(end)?,
+        }
     } else {
         Step::Index(number(body)?)
     };

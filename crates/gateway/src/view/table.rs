@@ -12,7 +12,9 @@ pub(crate) struct Table {
 impl Table {
     /// Reads a table when `text` is one: a header and at least two rows, all equally wide.
     pub(crate) fn detect(text: &str) -> Option<Table> {
-        markdown(text).or_else(|| delimited(text, '\t')).or_else(|| delimited(text, ','))
+        markdown(text)
+            .or_else(|| delimited(text, '\t'))
+            .or_else(|| delimited(text, ','))
     }
 
     /// Rows as objects, which is how a table leaves: the wire format makes it a table again.
@@ -31,7 +33,9 @@ pub(crate) fn json_rows(value: &Value) -> Option<&Vec<Value>> {
         Value::Array(items) => Some(items),
         Value::Object(fields) => {
             let mut arrays = fields.values().filter_map(|field| {
-                field.as_array().filter(|items| items.first().is_some_and(Value::is_object))
+                field
+                    .as_array()
+                    .filter(|items| items.first().is_some_and(Value::is_object))
             });
             let only = arrays.next()?;
             arrays.next().is_none().then_some(only)
@@ -71,7 +75,8 @@ fn delimited(text: &str, delimiter: char) -> Option<Table> {
     }
     let mut records = Records { rest: text, delimiter };
     let columns = records.next()?;
-    let is_name = |cell: &String| !cell.trim().is_empty() && cell.len() <= 64 && !cell.trim().ends_with(['.', '!', '?']);
+    let is_name =
+        |cell: &String| !cell.trim().is_empty() && cell.len() <= 64 && !cell.trim().ends_with(['.', '!', '?']);
     if columns.len() < 2 || !columns.iter().all(is_name) {
         return None;
     }
@@ -136,15 +141,27 @@ mod tests {
         let csv = Table::detect("id,name\n1,\"a, b\"\n2,\"say \"\"hi\"\"\"\n").unwrap();
         assert_eq!(csv.columns, ["id", "name"]);
         assert_eq!(csv.rows, [["1", "a, b"], ["2", "say \"hi\""]]);
-        assert_eq!(Table::detect("a\tb\n1\t2\n3\t4").unwrap().rows, [["1", "2"], ["3", "4"]]);
+        assert_eq!(
+            Table::detect("a\tb\n1\t2\n3\t4").unwrap().rows,
+            [["1", "2"], ["3", "4"]]
+        );
         let markdown = Table::detect("| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |\n").unwrap();
         assert_eq!(markdown.rows, [["1", "2"], ["3", "4"]]);
-        assert_eq!(markdown.to_value(&markdown.rows[..1], &[1]).to_string(), r#"[{"b":"2"}]"#);
+        assert_eq!(
+            markdown.to_value(&markdown.rows[..1], &[1]).to_string(),
+            r#"[{"b":"2"}]"#
+        );
     }
 
     #[test]
     fn prose_is_no_table() {
-        for text in ["Hello, world.\nThis is text, too.\nAnd more, yes.", "a,b\n1,2,3\n4,5", "a,b\n1,2", "", "x"] {
+        for text in [
+            "Hello, world.\nThis is text, too.\nAnd more, yes.",
+            "a,b\n1,2,3\n4,5",
+            "a,b\n1,2",
+            "",
+            "x",
+        ] {
             assert!(Table::detect(text).is_none(), "{text}");
         }
     }

@@ -58,7 +58,10 @@ async fn one_that_hangs_again_and_again_is_refused_then_restarted_then_trusted()
     let setup = Setup::new(one(upstream)).await;
     let (hang, echo) = (setup.id("hang").await, setup.id("echo").await);
     for _ in 0..2 {
-        assert_eq!(error(&execute(&setup.client, &hang, json!({})).await)["error"], "UPSTREAM_TIMEOUT");
+        assert_eq!(
+            error(&execute(&setup.client, &hang, json!({})).await)["error"],
+            "UPSTREAM_TIMEOUT"
+        );
     }
     let began = Instant::now();
     let refused = error(&execute(&setup.client, &echo, json!({"text": "x"})).await);
@@ -81,7 +84,10 @@ async fn a_flood_is_dropped_at_its_size_and_memory_stays_small() {
     assert!(failed["message"].as_str().unwrap().contains("32 MiB"), "{failed}");
     let grown = resident_megabytes().saturating_sub(before);
     assert!(grown < 120, "grew by {grown} MB");
-    assert_eq!(text(&setup.run("echo", json!({"text": "still here"})).await), "still here");
+    assert_eq!(
+        text(&setup.run("echo", json!({"text": "still here"})).await),
+        "still here"
+    );
 }
 
 #[tokio::test]
@@ -114,6 +120,11 @@ async fn tools_that_change_during_a_call_neither_disturb_it_nor_get_lost() {
     })
     .await;
     assert_eq!(text(&setup.run("added_later", json!({})).await), "I am new");
+    assert_eq!(
+        setup.gateway.status()[0].tools,
+        26,
+        "one went, one came, the others stayed"
+    );
     let gone = error(&execute(&setup.client, &echo, json!({"text": "x"})).await);
     assert_eq!(gone["error"], "HYDRATE_FAILED", "a removed tool fails closed");
 }
@@ -129,7 +140,11 @@ async fn a_burst_of_changes_is_gathered_and_the_last_one_counts() {
         text(&found).contains("burst_49")
     })
     .await;
-    let listings = std::fs::read_to_string(log).unwrap().lines().filter(|line| line.starts_with("tools/list")).count();
+    let listings = std::fs::read_to_string(log)
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("tools/list"))
+        .count();
     assert!((2..=6).contains(&listings), "{listings} listings for 50 changes");
 }
 
@@ -144,15 +159,28 @@ async fn retry_is_for_transport_failures_and_never_for_results() {
     config.retry.base_delay = 0.01;
     let setup = Setup::new(config).await;
     let attempts = |name: &str| {
-        std::fs::read_to_string(&log).unwrap().lines().filter(|line| *line == format!("tools/call {name}")).count()
+        std::fs::read_to_string(&log)
+            .unwrap()
+            .lines()
+            .filter(|line| *line == format!("tools/call {name}"))
+            .count()
     };
     let failed = error(&setup.run("hang", json!({})).await);
-    assert_eq!((failed["error"].as_str(), failed["details"]["attempts"].as_u64()), (Some("UPSTREAM_TIMEOUT"), Some(3)));
+    assert_eq!(
+        (failed["error"].as_str(), failed["details"]["attempts"].as_u64()),
+        (Some("UPSTREAM_TIMEOUT"), Some(3))
+    );
     assert_eq!(attempts("hang"), 3);
     let result = setup.run("tool_error", json!({})).await;
-    assert_eq!((result.is_error, text(&result)), (Some(true), "the thing does not exist"));
+    assert_eq!(
+        (result.is_error, text(&result)),
+        (Some(true), "the thing does not exist")
+    );
     assert_eq!(attempts("tool_error"), 1);
-    assert_eq!(error(&setup.run("rpc_error", json!({})).await)["error"], "UPSTREAM_ERROR");
+    assert_eq!(
+        error(&setup.run("rpc_error", json!({})).await)["error"],
+        "UPSTREAM_ERROR"
+    );
     assert_eq!(attempts("rpc_error"), 1);
 }
 
@@ -164,7 +192,10 @@ async fn failures_are_classified_by_what_happened() {
     assert_eq!(code("401 Unauthorized").await, "AUTH_FAILED");
     assert_eq!(code("429 too many requests").await, "RATE_LIMITED");
     let failed = error(&setup.run("secret_error", json!({})).await);
-    assert!(failed["message"].as_str().unwrap().contains("[redacted: github token]"), "{failed}");
+    assert!(
+        failed["message"].as_str().unwrap().contains("[redacted: github token]"),
+        "{failed}"
+    );
 }
 
 #[tokio::test]
@@ -174,7 +205,10 @@ async fn an_upstream_that_cannot_start_leaves_the_others_alone() {
     let setup = Setup::new(config(vec![("good", scripted(&[])), ("missing", missing)])).await;
     assert_eq!(text(&setup.run("echo", json!({"text": "fine"})).await), "fine");
     let status = setup.gateway.status();
-    assert!(matches!(&status[1].health.status, Status::Down { .. } | Status::Connecting), "{status:?}");
+    assert!(
+        matches!(&status[1].health.status, Status::Down { .. } | Status::Connecting),
+        "{status:?}"
+    );
 }
 
 #[tokio::test]
@@ -188,9 +222,13 @@ async fn no_process_is_left_when_the_gateway_stops() {
 }
 
 /// Whether a process exists and is not just waiting to be reaped.
-pub fn alive(pid: &str) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
+pub(crate) fn alive(pid: &str) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    !stat
+        .rsplit_once(')')
+        .is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
 }
 
 fn resident_megabytes() -> u64 {

@@ -9,8 +9,9 @@ use gateway::config::{GatewayConfig, UpstreamConfig};
 use gateway::runtime::{Gateway, Options};
 use gateway::server::GatewayServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationCapability, ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam, ProtocolVersion,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+    ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, RequestContext, RoleClient, RunningService, ServiceExt,
@@ -19,26 +20,26 @@ use rmcp::{ClientHandler, RoleServer, ServiceError};
 use serde_json::{Map, Value, json};
 
 /// No test waits longer than this for anything.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub(crate) enum Era {
     Session,
     Stateless,
 }
 
 /// What the client heard.
 #[derive(Clone, Default)]
-pub struct Ears {
-    pub progress: Arc<Mutex<Vec<(f64, Option<String>)>>>,
-    pub tool_changes: Arc<Mutex<u32>>,
-    pub questions: Arc<Mutex<Vec<String>>>,
+pub(crate) struct Ears {
+    pub(crate) progress: Arc<Mutex<Vec<(f64, Option<String>)>>>,
+    pub(crate) tool_changes: Arc<Mutex<u32>>,
+    pub(crate) questions: Arc<Mutex<Vec<String>>>,
 }
 
 /// A client that answers every question with the name Ada.
 #[derive(Clone)]
-pub struct TestClient {
-    pub ears: Ears,
+pub(crate) struct TestClient {
+    pub(crate) ears: Ears,
     can_be_asked: bool,
 }
 
@@ -66,7 +67,11 @@ impl ClientHandler for TestClient {
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.ears.progress.lock().unwrap().push((params.progress, params.message));
+        self.ears
+            .progress
+            .lock()
+            .unwrap()
+            .push((params.progress, params.message));
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -74,51 +79,64 @@ impl ClientHandler for TestClient {
     }
 }
 
-pub type Client = RunningService<RoleClient, TestClient>;
+pub(crate) type Client = RunningService<RoleClient, TestClient>;
 
 /// A gateway and one client.
-pub struct Setup {
-    pub gateway: Arc<Gateway>,
-    pub client: Client,
-    pub ears: Ears,
+pub(crate) struct Setup {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) client: Client,
+    pub(crate) ears: Ears,
 }
 
 impl Setup {
-    pub async fn new(config: GatewayConfig) -> Setup {
+    pub(crate) async fn new(config: GatewayConfig) -> Setup {
         Setup::with(config, Options::default(), Era::Session).await
     }
 
-    pub async fn with(config: GatewayConfig, options: Options, era: Era) -> Setup {
+    pub(crate) async fn with(config: GatewayConfig, options: Options, era: Era) -> Setup {
         log();
         let gateway = Gateway::start(config, options);
-        tokio::time::timeout(PATIENCE, gateway.settled()).await.expect("the upstreams settle");
+        tokio::time::timeout(PATIENCE, gateway.settled())
+            .await
+            .expect("the upstreams settle");
         let (client, ears) = connect(&gateway, era, true).await;
         Setup { gateway, client, ears }
     }
 
     /// Runs a tool by the end of its upstream name, as an agent would after browsing for it.
-    pub async fn run(&self, name: &str, args: Value) -> CallToolResult {
+    pub(crate) async fn run(&self, name: &str, args: Value) -> CallToolResult {
         execute(&self.client, &self.id(name).await, args).await
     }
 
     /// The id of the only tool whose name is `name`.
-    pub async fn id(&self, name: &str) -> String {
-        let found = call(&self.client, "tool_browse", json!({"query": name, "top_k": 50, "format": "json"})).await;
+    pub(crate) async fn id(&self, name: &str) -> String {
+        let found = call(
+            &self.client,
+            "tool_browse",
+            json!({"query": name, "top_k": 50, "format": "json"}),
+        )
+        .await;
         let cards: Vec<Value> = serde_json::from_str(text(&found)).expect("cards");
         let card = cards.iter().find(|card| card["name"] == name);
-        card.unwrap_or_else(|| panic!("no card for {name} in {cards:?}"))["id"].as_str().unwrap().to_owned()
+        card.unwrap_or_else(|| panic!("no card for {name} in {cards:?}"))["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 }
 
 /// `LACON_LOG=debug` shows what went on in a test that fails.
-pub fn log() {
+pub(crate) fn log() {
     if let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("LACON_LOG") {
-        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_test_writer()
+            .try_init();
     }
 }
 
 /// Connects a client in memory.
-pub async fn connect(gateway: &Arc<Gateway>, era: Era, can_be_asked: bool) -> (Client, Ears) {
+pub(crate) async fn connect(gateway: &Arc<Gateway>, era: Era, can_be_asked: bool) -> (Client, Ears) {
     let (server_end, client_end) = tokio::io::duplex(1 << 16);
     let server = GatewayServer::new(gateway.clone());
     tokio::spawn(async move {
@@ -127,36 +145,46 @@ pub async fn connect(gateway: &Arc<Gateway>, era: Era, can_be_asked: bool) -> (C
         }
     });
     let ears = Ears::default();
-    let handler = TestClient { ears: ears.clone(), can_be_asked };
-    let client = handler.serve_with_lifecycle(client_end, lifecycle(era)).await.expect("the client connects");
+    let handler = TestClient {
+        ears: ears.clone(),
+        can_be_asked,
+    };
+    let client = handler
+        .serve_with_lifecycle(client_end, lifecycle(era))
+        .await
+        .expect("the client connects");
     (client, ears)
 }
 
-pub fn lifecycle(era: Era) -> ClientLifecycleMode {
+pub(crate) fn lifecycle(era: Era) -> ClientLifecycleMode {
     match era {
         Era::Session => ClientLifecycleMode::Initialize,
-        Era::Stateless => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+        Era::Stateless => ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        },
     }
 }
 
-pub async fn call(client: &Client, name: &str, arguments: Value) -> CallToolResult {
+pub(crate) async fn call(client: &Client, name: &str, arguments: Value) -> CallToolResult {
     try_call(client, name, arguments).await.expect("the call is answered")
 }
 
-pub async fn try_call(client: &Client, name: &str, arguments: Value) -> Result<CallToolResult, ServiceError> {
+pub(crate) async fn try_call(client: &Client, name: &str, arguments: Value) -> Result<CallToolResult, ServiceError> {
     let params = CallToolRequestParams::new(name.to_owned()).with_arguments(object(arguments));
-    tokio::time::timeout(PATIENCE * 2, client.call_tool(params)).await.expect("the call ends in time")
+    tokio::time::timeout(PATIENCE * 2, client.call_tool(params))
+        .await
+        .expect("the call ends in time")
 }
 
-pub async fn execute(client: &Client, tool_id: &str, args: Value) -> CallToolResult {
+pub(crate) async fn execute(client: &Client, tool_id: &str, args: Value) -> CallToolResult {
     call(client, "tool_execute", json!({"tool_id": tool_id, "args": args})).await
 }
 
-pub async fn view(client: &Client, handle: &str, selector: Value) -> CallToolResult {
+pub(crate) async fn view(client: &Client, handle: &str, selector: Value) -> CallToolResult {
     call(client, "tool_view", json!({"handle": handle, "selector": selector})).await
 }
 
-pub fn object(value: Value) -> Map<String, Value> {
+pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
         other => panic!("not an object: {other}"),
@@ -164,18 +192,23 @@ pub fn object(value: Value) -> Map<String, Value> {
 }
 
 /// The first text block.
-pub fn text(result: &CallToolResult) -> &str {
-    result.content.iter().find_map(|block| block.as_text()).map(|text| text.text.as_str()).unwrap_or_default()
+pub(crate) fn text(result: &CallToolResult) -> &str {
+    result
+        .content
+        .iter()
+        .find_map(|block| block.as_text())
+        .map(|text| text.text.as_str())
+        .unwrap_or_default()
 }
 
 /// The §3.4 object of a failed call.
-pub fn error(result: &CallToolResult) -> Value {
+pub(crate) fn error(result: &CallToolResult) -> Value {
     assert_eq!(result.is_error, Some(true), "{result:?}");
     serde_json::from_str(text(result)).unwrap_or_else(|_| panic!("not a gateway error: {}", text(result)))
 }
 
 /// The handle of the only thing kept aside.
-pub fn handle(result: &CallToolResult) -> String {
+pub(crate) fn handle(result: &CallToolResult) -> String {
     let meta = serde_json::to_value(&result.meta).unwrap();
     let artifacts = &meta["lacon/provenance"]["artifacts"];
     assert_eq!(artifacts.as_array().map(Vec::len), Some(1), "{meta}");
@@ -183,27 +216,36 @@ pub fn handle(result: &CallToolResult) -> String {
 }
 
 /// The server that misbehaves on request.
-pub fn scripted(arguments: &[&str]) -> UpstreamConfig {
+pub(crate) fn scripted(arguments: &[&str]) -> UpstreamConfig {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/servers/scripted.py");
     let mut args = vec![script.display().to_string()];
     args.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    UpstreamConfig { command: Some("python3".into()), args, ..UpstreamConfig::default() }
+    UpstreamConfig {
+        command: Some("python3".into()),
+        args,
+        ..UpstreamConfig::default()
+    }
 }
 
-pub fn config(upstreams: Vec<(&str, UpstreamConfig)>) -> GatewayConfig {
-    let upstreams: BTreeMap<String, UpstreamConfig> =
-        upstreams.into_iter().map(|(name, upstream)| (name.to_owned(), upstream)).collect();
-    let mut config = GatewayConfig { upstreams, ..GatewayConfig::default() };
+pub(crate) fn config(upstreams: Vec<(&str, UpstreamConfig)>) -> GatewayConfig {
+    let upstreams: BTreeMap<String, UpstreamConfig> = upstreams
+        .into_iter()
+        .map(|(name, upstream)| (name.to_owned(), upstream))
+        .collect();
+    let mut config = GatewayConfig {
+        upstreams,
+        ..GatewayConfig::default()
+    };
     config.refresh.debounce_seconds = 0.05;
     config
 }
 
-pub fn one(upstream: UpstreamConfig) -> GatewayConfig {
+pub(crate) fn one(upstream: UpstreamConfig) -> GatewayConfig {
     config(vec![("scripted", upstream)])
 }
 
 /// Waits until `holds` does.
-pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+pub(crate) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let limit = tokio::time::Instant::now() + PATIENCE;
     while !holds().await {
         assert!(tokio::time::Instant::now() < limit, "never happened: {what}");
@@ -212,15 +254,19 @@ pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 }
 
 /// Where `cargo xtask test` puts servers and clients of other projects.
-pub fn tools() -> PathBuf {
+pub(crate) fn tools() -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools");
     // A Python environment finds its packages by the path it was started with, which must not go through `..`.
     directory.canonicalize().unwrap_or(directory)
 }
 
 /// A program that must have been installed.
-pub fn tool(path: &str) -> String {
+pub(crate) fn tool(path: &str) -> String {
     let full = tools().join(path);
-    assert!(full.exists(), "{} is missing: run `cargo xtask test`, which installs it", full.display());
+    assert!(
+        full.exists(),
+        "{} is missing: run `cargo xtask test`, which installs it",
+        full.display()
+    );
     full.display().to_string()
 }

@@ -37,7 +37,10 @@ async fn serve(mut config: GatewayConfig) -> Served {
 }
 
 fn tokens(names: &[&str]) -> BTreeMap<String, String> {
-    names.iter().map(|name| ((*name).to_owned(), format!("token-of-{name}"))).collect()
+    names
+        .iter()
+        .map(|name| ((*name).to_owned(), format!("token-of-{name}")))
+        .collect()
 }
 
 fn post(url: &str, body: &Value) -> reqwest::RequestBuilder {
@@ -73,7 +76,10 @@ async fn stateless(url: &str, token: &str, name: &str, arguments: Value) -> Valu
         .unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     let text = response.text().await.unwrap();
-    let data = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.contains("\"result\""));
+    let data = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("data:"))
+        .find(|data| data.contains("\"result\""));
     serde_json::from_str(data.unwrap_or(&text).trim()).unwrap_or_else(|_| panic!("{text}"))
 }
 
@@ -81,7 +87,10 @@ async fn python_client(arguments: &[&str]) -> Value {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/python_client.py");
     let mut command = tokio::process::Command::new(tool("python/bin/python"));
     command.arg(script).args(arguments).kill_on_drop(true);
-    let output = tokio::time::timeout(PATIENCE * 2, command.output()).await.expect("it ends in time").unwrap();
+    let output = tokio::time::timeout(PATIENCE * 2, command.output())
+        .await
+        .expect("it ends in time")
+        .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }
@@ -109,8 +118,14 @@ async fn a_token_is_needed_and_pages_from_elsewhere_are_refused() {
     assert_eq!(status(wrong).await, StatusCode::UNAUTHORIZED);
     let authorized = || post(&served.url, &initialize()).header(AUTHORIZATION, "Bearer token-of-ada");
     assert_eq!(status(authorized()).await, StatusCode::OK);
-    assert_eq!(status(authorized().header(ORIGIN, "https://evil.example")).await, StatusCode::FORBIDDEN);
-    assert_eq!(status(authorized().header(ORIGIN, "http://localhost:3000")).await, StatusCode::OK);
+    assert_eq!(
+        status(authorized().header(ORIGIN, "https://evil.example")).await,
+        StatusCode::FORBIDDEN
+    );
+    assert_eq!(
+        status(authorized().header(ORIGIN, "http://localhost:3000")).await,
+        StatusCode::OK
+    );
     let slash = post(&format!("{}/", served.url), &initialize()).header(AUTHORIZATION, "Bearer token-of-ada");
     assert_eq!(status(slash).await, StatusCode::OK, "no redirect for a trailing slash");
     let seen = python_client(&["legacy", &served.url, "token-of-ada"]).await;
@@ -120,12 +135,22 @@ async fn a_token_is_needed_and_pages_from_elsewhere_are_refused() {
 #[tokio::test]
 async fn bodies_and_sessions_are_limited() {
     let mut config = one(scripted(&[]));
-    config.http = HttpConfig { max_body_bytes: 10_000, max_sessions: 2, ..HttpConfig::default() };
+    config.http = HttpConfig {
+        max_body_bytes: 10_000,
+        max_sessions: 2,
+        ..HttpConfig::default()
+    };
     let served = serve(config).await;
     let huge = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "y".repeat(20_000)}});
-    assert_eq!(post(&served.url, &huge).send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(
+        post(&served.url, &huge).send().await.unwrap().status(),
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
     for expected in [StatusCode::OK, StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE] {
-        assert_eq!(post(&served.url, &initialize()).send().await.unwrap().status(), expected);
+        assert_eq!(
+            post(&served.url, &initialize()).send().await.unwrap().status(),
+            expected
+        );
     }
 }
 
@@ -134,13 +159,25 @@ async fn one_session_cannot_use_anothers() {
     let mut config = one(scripted(&[]));
     config.http.tokens = tokens(&["ada", "eve"]);
     let served = serve(config).await;
-    let opened = post(&served.url, &initialize()).header(AUTHORIZATION, "Bearer token-of-ada").send().await.unwrap();
+    let opened = post(&served.url, &initialize())
+        .header(AUTHORIZATION, "Bearer token-of-ada")
+        .send()
+        .await
+        .unwrap();
     let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
-    let as_eve = post(&served.url, &ping).header(AUTHORIZATION, "Bearer token-of-eve").header("mcp-session-id", &session);
+    let as_eve = post(&served.url, &ping)
+        .header(AUTHORIZATION, "Bearer token-of-eve")
+        .header("mcp-session-id", &session);
     assert_eq!(as_eve.send().await.unwrap().status(), StatusCode::NOT_FOUND);
 
-    let found = stateless(&served.url, "token-of-ada", "tool_browse", json!({"query": "rows", "format": "json"})).await;
+    let found = stateless(
+        &served.url,
+        "token-of-ada",
+        "tool_browse",
+        json!({"query": "rows", "format": "json"}),
+    )
+    .await;
     let cards: Vec<Value> = serde_json::from_str(found["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
     let id = cards.iter().find(|card| card["name"] == "rows").unwrap()["id"].clone();
     let rows = json!({"tool_id": id, "args": {"count": 2000}});
@@ -148,7 +185,10 @@ async fn one_session_cannot_use_anothers() {
     let handle = result["result"]["_meta"]["lacon/provenance"]["artifacts"][0]["handle"].clone();
     let look = json!({"handle": handle, "selector": {"path": "$[7].name"}});
     let mine = stateless(&served.url, "token-of-ada", "tool_view", look.clone()).await;
-    assert_eq!(mine["result"]["content"][0]["text"], "row 7", "the principal finds its own again");
+    assert_eq!(
+        mine["result"]["content"][0]["text"], "row 7",
+        "the principal finds its own again"
+    );
     let theirs = stateless(&served.url, "token-of-eve", "tool_view", look).await;
     assert_eq!(theirs["result"]["isError"], true, "{theirs}");
 }
@@ -161,17 +201,30 @@ async fn http_upstreams_work_in_both_eras() {
     inner.mode = gateway::config::Mode::Passthrough;
     inner.http.tokens = tokens(&["outer"]);
     let inner = serve(inner).await;
-    for (protocol, spoken) in
-        [(ProtocolChoice::Auto, "2026-07-28"), (ProtocolChoice::Session, "2025-11-25"), (ProtocolChoice::Stateless, "2026-07-28")]
-    {
+    for (protocol, spoken) in [
+        (ProtocolChoice::Auto, "2026-07-28"),
+        (ProtocolChoice::Session, "2025-11-25"),
+        (ProtocolChoice::Stateless, "2026-07-28"),
+    ] {
         let headers = BTreeMap::from([("Authorization".to_owned(), "Bearer token-of-outer".to_owned())]);
-        let upstream = UpstreamConfig { url: Some(inner.url.clone()), headers, protocol, ..UpstreamConfig::default() };
+        let upstream = UpstreamConfig {
+            url: Some(inner.url.clone()),
+            headers,
+            protocol,
+            ..UpstreamConfig::default()
+        };
         let setup = Setup::new(config(vec![("inner", upstream)])).await;
         assert_eq!(setup.gateway.status()[0].health.protocol.as_deref(), Some(spoken));
-        assert_eq!(text(&setup.run("echo", json!({"text": "through two"})).await), "through two");
+        assert_eq!(
+            text(&setup.run("echo", json!({"text": "through two"})).await),
+            "through two"
+        );
         assert_eq!(text(&setup.run("ask", json!({})).await), "accept: Ada", "{protocol:?}");
         assert_eq!(text(&setup.run("progress", json!({})).await), "done");
-        eventually("progress comes through", async || setup.ears.progress.lock().unwrap().len() == 3).await;
+        eventually("progress comes through", async || {
+            setup.ears.progress.lock().unwrap().len() == 3
+        })
+        .await;
         setup.run("change", json!({})).await;
         eventually("so do changes", async || {
             text(&call(&setup.client, "tool_browse", json!({"query": "added later"})).await).contains("added_later")
@@ -185,10 +238,18 @@ async fn http_upstreams_work_in_both_eras() {
         inner.gateway.settled().await;
     }
     let wrong = BTreeMap::from([("Authorization".to_owned(), "Bearer wrong".to_owned())]);
-    let upstream = UpstreamConfig { url: Some(inner.url.clone()), headers: wrong, ..UpstreamConfig::default() };
+    let upstream = UpstreamConfig {
+        url: Some(inner.url.clone()),
+        headers: wrong,
+        ..UpstreamConfig::default()
+    };
     let refused = Gateway::start(config(vec![("inner", upstream)]), Options::default());
     refused.settled().await;
-    assert!(matches!(refused.status()[0].health.status, gateway::Status::Down { .. }), "{:?}", refused.status());
+    assert!(
+        matches!(refused.status()[0].health.status, gateway::Status::Down { .. }),
+        "{:?}",
+        refused.status()
+    );
 }
 
 /// A token endpoint in front of a protected gateway: tokens are fetched, sent, and renewed when rejected.
@@ -205,12 +266,17 @@ async fn client_credentials_are_exchanged_and_renewed() {
 
     let issued = Arc::new(AtomicUsize::new(0));
     let token = async |State(issued): State<Arc<AtomicUsize>>, body: String| {
-        assert!(body.contains("grant_type=client_credentials") && body.contains("client_id=me"), "{body}");
+        assert!(
+            body.contains("grant_type=client_credentials") && body.contains("client_id=me"),
+            "{body}"
+        );
         // The first token is one the server does not know, as if it had been revoked.
         let number = issued.fetch_add(1, Ordering::SeqCst) + 1;
         axum::Json(json!({"access_token": format!("access-{number}"), "token_type": "Bearer", "expires_in": 3600}))
     };
-    let router = axum::Router::new().route("/token", on_post(token)).with_state(issued.clone());
+    let router = axum::Router::new()
+        .route("/token", on_post(token))
+        .with_state(issued.clone());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let token_url = format!("http://{}/token", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -222,11 +288,21 @@ async fn client_credentials_are_exchanged_and_renewed() {
         token_url: Some(token_url),
         ..OAuthConfig::default()
     };
-    let upstream = UpstreamConfig { url: Some(inner.url.clone()), oauth: Some(oauth), ..UpstreamConfig::default() };
+    let upstream = UpstreamConfig {
+        url: Some(inner.url.clone()),
+        oauth: Some(oauth),
+        ..UpstreamConfig::default()
+    };
     let state = tempfile::tempdir().unwrap();
-    let options = Options { state_directory: Some(state.path().to_owned()), ..Options::default() };
+    let options = Options {
+        state_directory: Some(state.path().to_owned()),
+        ..Options::default()
+    };
     let setup = Setup::with(config(vec![("inner", upstream)]), options, Era::Session).await;
-    assert_eq!(text(&setup.run("echo", json!({"text": "with a token"})).await), "with a token");
+    assert_eq!(
+        text(&setup.run("echo", json!({"text": "with a token"})).await),
+        "with a token"
+    );
     assert_eq!(issued.load(Ordering::SeqCst), 2, "one rejected, one renewed, then kept");
 }
 
@@ -241,7 +317,11 @@ async fn a_person_signs_in_with_pkce_and_the_token_is_refreshed() {
     let token = async |State(log): State<Log>, body: String| {
         let refreshed = body.contains("grant_type=refresh_token");
         log.lock().unwrap().push(body);
-        let access = if refreshed { "access-after-refresh" } else { "access-first" };
+        let access = if refreshed {
+            "access-after-refresh"
+        } else {
+            "access-first"
+        };
         axum::Json(json!({
             "access_token": access, "token_type": "Bearer", "refresh_token": "refresh-1", "expires_in": 3600,
         }))
@@ -251,7 +331,10 @@ async fn a_person_signs_in_with_pkce_and_the_token_is_refreshed() {
         let target = format!("{}?code=the-code&state={}", query["redirect_uri"], query["state"]);
         axum::response::Redirect::to(&target)
     };
-    let router = axum::Router::new().route("/token", on_post(token)).route("/authorize", get(authorize)).with_state(log.clone());
+    let router = axum::Router::new()
+        .route("/token", on_post(token))
+        .route("/authorize", get(authorize))
+        .with_state(log.clone());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -266,27 +349,56 @@ async fn a_person_signs_in_with_pkce_and_the_token_is_refreshed() {
         token_url: Some(format!("{address}/token")),
         ..OAuthConfig::default()
     };
-    let upstream = UpstreamConfig { url: Some(inner.url.clone()), oauth: Some(oauth), ..UpstreamConfig::default() };
+    let upstream = UpstreamConfig {
+        url: Some(inner.url.clone()),
+        oauth: Some(oauth),
+        ..UpstreamConfig::default()
+    };
     let state = tempfile::tempdir().unwrap();
-    let options = Options { state_directory: Some(state.path().to_owned()), ..Options::default() };
+    let options = Options {
+        state_directory: Some(state.path().to_owned()),
+        ..Options::default()
+    };
     let configuration = config(vec![("inner", upstream)]);
     let before = Gateway::start(configuration.clone(), options.clone());
     before.settled().await;
-    assert!(matches!(before.status()[0].health.status, gateway::Status::Down { .. }), "nobody has signed in");
+    assert!(
+        matches!(before.status()[0].health.status, gateway::Status::Down { .. }),
+        "nobody has signed in"
+    );
 
     let authorizer = before.authorizer("inner").unwrap();
     let browser = |url: &str| {
         let url = url.to_owned();
         tokio::spawn(async move { reqwest::get(url).await });
     };
-    tokio::time::timeout(PATIENCE, authorizer.sign_in(browser)).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, authorizer.sign_in(browser))
+        .await
+        .unwrap()
+        .unwrap();
     let exchange = log.lock().unwrap()[0].clone();
-    assert!(exchange.contains("code_verifier=") && exchange.contains("code=the-code"), "{exchange}");
+    assert!(
+        exchange.contains("code_verifier=") && exchange.contains("code=the-code"),
+        "{exchange}"
+    );
 
     let setup = Setup::with(configuration, options, Era::Session).await;
-    assert_eq!(text(&setup.run("echo", json!({"text": "signed in"})).await), "signed in");
-    assert!(log.lock().unwrap().iter().any(|body| body.contains("refresh_token=refresh-1")), "the rejected token was refreshed");
-    let file = std::fs::read_dir(state.path().join("tokens")).unwrap().next().unwrap().unwrap();
+    assert_eq!(
+        text(&setup.run("echo", json!({"text": "signed in"})).await),
+        "signed in"
+    );
+    assert!(
+        log.lock()
+            .unwrap()
+            .iter()
+            .any(|body| body.contains("refresh_token=refresh-1")),
+        "the rejected token was refreshed"
+    );
+    let file = std::fs::read_dir(state.path().join("tokens"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }

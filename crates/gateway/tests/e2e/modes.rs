@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 fn in_mode(mode: Mode) -> GatewayConfig {
-    GatewayConfig { mode, ..one(scripted(&[])) }
+    GatewayConfig {
+        mode,
+        ..one(scripted(&[]))
+    }
 }
 
 async fn listed(setup: &Setup) -> Vec<Tool> {
@@ -31,6 +34,16 @@ async fn the_gateway_lists_its_verbs_and_the_primitive_ones_when_there_are_any()
         "prompt_get",
     ];
     assert_eq!(names(&listed(&setup).await), expected);
+    assert_eq!(
+        setup.id("versioned.get").await,
+        "scripted:versioned.get@2",
+        "a live tool keeps its declared version"
+    );
+    let silent = setup.id("silent_tool_without_description").await;
+    assert!(
+        silent.starts_with("scripted:silent_tool_without_description#"),
+        "{silent}"
+    );
     let unknown = try_call(&setup.client, "no_such_tool", json!({})).await;
     assert!(unknown.is_err(), "an unknown tool is the client's mistake");
 }
@@ -44,17 +57,32 @@ async fn resources_and_prompts_are_live_firewalled_and_listed_when_kept() {
         cards[0]["id"].as_str().unwrap().to_owned()
     };
     let one = find("resource_browse", "first memo").await;
-    assert_eq!(text(&call(&setup.client, "resource_read", json!({"resource_id": one})).await), "the memo");
+    assert_eq!(
+        text(&call(&setup.client, "resource_read", json!({"resource_id": one})).await),
+        "the memo"
+    );
     let big = find("resource_browse", "long memo").await;
     let read = call(&setup.client, "resource_read", json!({"resource_id": big})).await;
     let part = view(&setup.client, &handle(&read), json!({"lines": [5000, 5000]})).await;
     assert_eq!(text(&part), "a line of the memo");
     let greet = find("prompt_browse", "greet").await;
-    let rendered = call(&setup.client, "prompt_get", json!({"prompt_id": greet, "args": {"who": "Ada"}})).await;
+    let rendered = call(
+        &setup.client,
+        "prompt_get",
+        json!({"prompt_id": greet, "args": {"who": "Ada"}}),
+    )
+    .await;
     assert_eq!(text(&rendered), "Say hello to Ada.");
     let wrong = error(&call(&setup.client, "prompt_get", json!({"prompt_id": greet, "args": {}})).await);
     assert_eq!(wrong["error"], "ARGS_INVALID");
-    let missing = error(&call(&setup.client, "resource_read", json!({"resource_id": "resource::a:b#00000000"})).await);
+    let missing = error(
+        &call(
+            &setup.client,
+            "resource_read",
+            json!({"resource_id": "resource::a:b#00000000"}),
+        )
+        .await,
+    );
     assert_eq!(missing["error"], "RESOURCE_NOT_FOUND");
 }
 
@@ -62,21 +90,40 @@ async fn resources_and_prompts_are_live_firewalled_and_listed_when_kept() {
 async fn the_proxy_lists_every_tool_without_its_schema_under_a_strict_name() {
     let mut config = in_mode(Mode::Proxy);
     let long = "Much longer than any card may be. ".repeat(80);
-    config.upstreams.get_mut("scripted").unwrap().describe.insert("echo".into(), long);
+    config
+        .upstreams
+        .get_mut("scripted")
+        .unwrap()
+        .describe
+        .insert("echo".into(), long);
     let setup = Setup::new(config).await;
     let tools = listed(&setup).await;
     assert_eq!(names(&tools)[..3], ["tool_hydrate", "tool_execute", "tool_view"]);
-    let strict = |name: &str| name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let strict = |name: &str| {
+        name.len() <= 64
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    };
     assert!(tools.iter().all(|tool| strict(&tool.name)), "{:?}", names(&tools));
-    let echo = tools.iter().find(|tool| tool.name.starts_with("scripted-echo")).unwrap();
-    assert_eq!(serde_json::to_value(&*echo.input_schema).unwrap(), json!({"type": "object"}));
+    let echo = tools
+        .iter()
+        .find(|tool| tool.name.starts_with("scripted-echo"))
+        .unwrap();
+    assert_eq!(
+        serde_json::to_value(&*echo.input_schema).unwrap(),
+        json!({"type": "object"})
+    );
     assert!(echo.description.as_ref().unwrap().len() < 400, "descriptions are cut");
 
     let hydrated = call(&setup.client, "tool_hydrate", json!({"tool_id": echo.name})).await;
     let definition: Value = serde_json::from_str(text(&hydrated)).unwrap();
     assert_eq!(definition["inputSchema"]["required"], json!(["text"]));
     let by_name = json!({"tool_id": echo.name, "args": {"text": "by shown name"}});
-    assert_eq!(text(&call(&setup.client, "tool_execute", by_name).await), "by shown name");
+    assert_eq!(
+        text(&call(&setup.client, "tool_execute", by_name).await),
+        "by shown name"
+    );
     let by_id = json!({"tool_id": definition["name"], "args": {"text": "by id"}});
     assert_eq!(text(&call(&setup.client, "tool_execute", by_id).await), "by id");
     let direct = error(&call(&setup.client, &echo.name, json!({"text": "x"})).await);
@@ -93,21 +140,43 @@ async fn passthrough_changes_only_the_results() {
     assert_eq!(add.annotations.as_ref().unwrap().read_only_hint, Some(true));
 
     let rows = call(&setup.client, "rows", json!({"count": 60})).await;
-    let original: Vec<Value> = (0..60).map(|n| json!({"id": n, "name": format!("row {n}"), "ok": n % 2 == 0})).collect();
+    let original: Vec<Value> = (0..60)
+        .map(|n| json!({"id": n, "name": format!("row {n}"), "ok": n % 2 == 0}))
+        .collect();
     let decoded = wire::decode(text(&rows)).unwrap();
     assert!(wire::same(&decoded, &Value::Array(original.clone())), "the same facts");
     let pretty = serde_json::to_string_pretty(&original).unwrap();
-    assert!(text(&rows).len() * 2 < pretty.len(), "in fewer bytes: {} of {}", text(&rows).len(), pretty.len());
+    assert!(
+        text(&rows).len() * 2 < pretty.len(),
+        "in fewer bytes: {} of {}",
+        text(&rows).len(),
+        pretty.len()
+    );
 
     let typed = call(&setup.client, "typed", json!({})).await;
-    assert_eq!(typed.structured_content, Some(json!({"n": 7})), "promised by its output schema");
+    assert_eq!(
+        typed.structured_content,
+        Some(json!({"n": 7})),
+        "promised by its output schema"
+    );
     let untyped = call(&setup.client, "structured", json!({"n": 5})).await;
-    assert_eq!(untyped.structured_content, Some(json!({"n": 5})), "nobody asked for another format");
-    assert_eq!(error(&call(&setup.client, "add", json!({"a": 1})).await)["error"], "ARGS_INVALID");
+    assert_eq!(
+        untyped.structured_content,
+        Some(json!({"n": 5})),
+        "nobody asked for another format"
+    );
+    assert_eq!(
+        error(&call(&setup.client, "add", json!({"a": 1})).await)["error"],
+        "ARGS_INVALID"
+    );
 
     let resources = setup.client.list_all_resources().await.unwrap();
     assert_eq!(resources.len(), 2);
-    let read = setup.client.read_resource(ReadResourceRequestParams::new("memo://one")).await.unwrap();
+    let read = setup
+        .client
+        .read_resource(ReadResourceRequestParams::new("memo://one"))
+        .await
+        .unwrap();
     assert!(serde_json::to_string(&read).unwrap().contains("the memo"));
     let arguments = object(json!({"who": "Ada"}));
     let mut params = GetPromptRequestParams::new("greet");
@@ -118,11 +187,21 @@ async fn passthrough_changes_only_the_results() {
 
 #[tokio::test]
 async fn one_name_on_two_servers_stays_reachable_on_both() {
-    let config = config(vec![("first", scripted(&["--name", "a"])), ("second", scripted(&["--name", "b"]))]);
-    let setup = Setup::new(GatewayConfig { mode: Mode::Passthrough, ..config }).await;
+    let config = config(vec![
+        ("first", scripted(&["--name", "a"])),
+        ("second", scripted(&["--name", "b"])),
+    ]);
+    let setup = Setup::new(GatewayConfig {
+        mode: Mode::Passthrough,
+        ..config
+    })
+    .await;
     let tools = listed(&setup).await;
     assert!(names(&tools).contains(&"pid") && names(&tools).contains(&"second_pid"));
-    let pids = [call(&setup.client, "pid", json!({})).await, call(&setup.client, "second_pid", json!({})).await];
+    let pids = [
+        call(&setup.client, "pid", json!({})).await,
+        call(&setup.client, "second_pid", json!({})).await,
+    ];
     assert_ne!(text(&pids[0]), text(&pids[1]));
 }
 
@@ -133,14 +212,21 @@ async fn filters_renames_and_descriptions_apply() {
     upstream.exclude = vec!["extra*".into()];
     upstream.rename.insert("echo".into(), "repeat_after_me".into());
     upstream.describe.insert("add".into(), "Sums.".into());
-    let setup = Setup::new(GatewayConfig { mode: Mode::Passthrough, ..one(upstream) }).await;
+    let setup = Setup::new(GatewayConfig {
+        mode: Mode::Passthrough,
+        ..one(upstream)
+    })
+    .await;
     let tools = listed(&setup).await;
     let mut shown = names(&tools);
     shown.sort_unstable();
     assert_eq!(shown, ["add", "repeat_after_me"]);
     let add = tools.iter().find(|tool| tool.name == "add").unwrap();
     assert_eq!(add.description.as_deref(), Some("Sums."));
-    assert_eq!(text(&call(&setup.client, "repeat_after_me", json!({"text": "ok"})).await), "ok");
+    assert_eq!(
+        text(&call(&setup.client, "repeat_after_me", json!({"text": "ok"})).await),
+        "ok"
+    );
 }
 
 #[tokio::test]
@@ -170,5 +256,9 @@ async fn clients_hear_of_changes_to_what_is_listed_and_of_nothing_else() {
         text(&call(&setup.client, "tool_browse", json!({"query": "added later"})).await).contains("added_later")
     })
     .await;
-    assert_eq!(*setup.ears.tool_changes.lock().unwrap(), 0, "the three meta-tools are the same as before");
+    assert_eq!(
+        *setup.ears.tool_changes.lock().unwrap(),
+        0,
+        "the three meta-tools are the same as before"
+    );
 }

@@ -7,8 +7,8 @@ use gateway::config::GatewayConfig;
 use gateway::runtime::Options;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
@@ -42,7 +42,12 @@ impl ServerHandler for Adder {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let numbers = request.arguments.unwrap_or_default();
-        let sum: f64 = numbers["numbers"].as_array().unwrap().iter().filter_map(|number| number.as_f64()).sum();
+        let sum: f64 = numbers["numbers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|number| number.as_f64())
+            .sum();
         Ok(CallToolResult::success(vec![ContentBlock::text(sum.to_string())]).into())
     }
 }
@@ -51,10 +56,16 @@ impl ServerHandler for Adder {
 async fn a_mounted_server_is_an_upstream_like_any_other() {
     for era in [Era::Session, Era::Stateless] {
         let mounts = BTreeMap::from([("lacon".to_owned(), Mount::new(|| Adder))]);
-        let options = Options { mounts, ..Options::default() };
+        let options = Options {
+            mounts,
+            ..Options::default()
+        };
         let setup = Setup::with(GatewayConfig::default(), options, era).await;
         assert!(setup.id("sum").await.starts_with("lacon:sum"));
         assert_eq!(text(&setup.run("sum", json!({"numbers": [1, 2, 3.5]})).await), "6.5");
-        assert_eq!(error(&setup.run("sum", json!({"numbers": "no"})).await)["error"], "ARGS_INVALID");
+        assert_eq!(
+            error(&setup.run("sum", json!({"numbers": "no"})).await)["error"],
+            "ARGS_INVALID"
+        );
     }
 }

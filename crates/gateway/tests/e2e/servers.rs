@@ -11,7 +11,12 @@ use crate::harness::*;
 
 fn program(command: String, arguments: &[&str]) -> UpstreamConfig {
     let args = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    UpstreamConfig { command: Some(command), args, connect_timeout_seconds: 30.0, ..UpstreamConfig::default() }
+    UpstreamConfig {
+        command: Some(command),
+        args,
+        connect_timeout_seconds: 30.0,
+        ..UpstreamConfig::default()
+    }
 }
 
 fn npm(name: &str, arguments: &[&str]) -> UpstreamConfig {
@@ -42,7 +47,10 @@ async fn five_reference_servers_behind_one_gateway() {
     git(&root, &["add", "."]);
     git(&root, &["commit", "-q", "-m", "first commit"]);
     let mut memory = npm("memory", &[]);
-    memory.env.insert("MEMORY_FILE_PATH".into(), root.join("memory.jsonl").display().to_string());
+    memory.env.insert(
+        "MEMORY_FILE_PATH".into(),
+        root.join("memory.jsonl").display().to_string(),
+    );
     let upstreams = vec![
         ("files", npm("filesystem", &[&shown])),
         ("everything", npm("everything", &["stdio"])),
@@ -56,14 +64,22 @@ async fn five_reference_servers_behind_one_gateway() {
         assert!(status.tools >= 2, "{status:?}");
     }
 
-    let read = setup.run("read_text_file", json!({"path": root.join("notes.txt")})).await;
+    let read = setup
+        .run("read_text_file", json!({"path": root.join("notes.txt")}))
+        .await;
     assert_eq!(text(&read).trim(), "one line");
     let outside = setup.run("read_text_file", json!({"path": "/etc/passwd"})).await;
     assert_eq!(outside.is_error, Some(true));
 
-    assert_eq!(text(&setup.run("echo", json!({"message": "hello"})).await), "Echo: hello");
+    assert_eq!(
+        text(&setup.run("echo", json!({"message": "hello"})).await),
+        "Echo: hello"
+    );
     let image = setup.run("get-tiny-image", json!({})).await;
-    assert!(image.content.iter().any(|block| block.as_image().is_some()), "images pass");
+    assert!(
+        image.content.iter().any(|block| block.as_image().is_some()),
+        "images pass"
+    );
 
     let entity = json!({"entities": [{"name": "Ada", "entityType": "person", "observations": ["writes programs"]}]});
     assert_ne!(setup.run("create_entities", entity).await.is_error, Some(true));
@@ -79,20 +95,34 @@ async fn five_reference_servers_behind_one_gateway() {
 #[tokio::test]
 async fn the_everything_server_asks_and_reports_through_the_gateway() {
     let setup = Setup::new(config(vec![("everything", npm("everything", &["stdio"]))])).await;
-    let long = setup.run("trigger-long-running-operation", json!({"duration": 1, "steps": 2})).await;
+    let long = setup
+        .run("trigger-long-running-operation", json!({"duration": 1, "steps": 2}))
+        .await;
     assert!(text(&long).contains("completed"), "{}", text(&long));
-    eventually("progress is heard", async || !setup.ears.progress.lock().unwrap().is_empty()).await;
+    eventually("progress is heard", async || {
+        !setup.ears.progress.lock().unwrap().is_empty()
+    })
+    .await;
     let listed = call(&setup.client, "resource_browse", json!({"path": "/"})).await;
     assert_ne!(listed.is_error, Some(true));
-    let structured = setup.run("get-structured-content", json!({"location": "Chicago"})).await;
-    assert_eq!((structured.content.len(), &structured.structured_content), (1, &None), "said once");
+    let structured = setup
+        .run("get-structured-content", json!({"location": "Chicago"}))
+        .await;
+    assert_eq!(
+        (structured.content.len(), &structured.structured_content),
+        (1, &None),
+        "said once"
+    );
 }
 
 /// A catalog of a thousand tools, remembered from an earlier run, answers before any upstream has started.
 #[tokio::test]
 async fn the_first_answer_does_not_wait_for_upstreams() {
     let state = tempfile::tempdir().unwrap();
-    let options = Options { state_directory: Some(state.path().to_owned()), ..Options::default() };
+    let options = Options {
+        state_directory: Some(state.path().to_owned()),
+        ..Options::default()
+    };
     let mut upstream = scripted(&["--tools", "1000", "--page", "100"]);
     let first = Setup::with(one(upstream.clone()), options.clone(), Era::Session).await;
     assert_eq!(first.gateway.status()[0].tools, 1026);
@@ -140,8 +170,15 @@ async fn the_configuration_file_is_followed() {
     let one = call(&setup.client, "tool_browse", json!({"path": "/one", "format": "json"})).await;
     let cards: Vec<Value> = serde_json::from_str(text(&one)).unwrap();
     assert!(cards.iter().all(|card| card["name"] != "die"), "the filter applies");
-    let id = cards.iter().find(|card| card["name"] == "pid").unwrap()["id"].as_str().unwrap().to_owned();
-    assert_eq!(text(&execute(&setup.client, &id, json!({})).await), pid, "the same process as before");
+    let id = cards.iter().find(|card| card["name"] == "pid").unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        text(&execute(&setup.client, &id, json!({})).await),
+        pid,
+        "the same process as before"
+    );
     let kept = view(&setup.client, &handle, json!({"path": "$[3].id"})).await;
     assert_eq!(text(&kept), "3", "the session kept what it had");
 
