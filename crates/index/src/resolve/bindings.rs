@@ -10,7 +10,7 @@ use super::links::{is_variable, runs};
 
 /// What a write puts into a name.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Source {
+pub(super) enum Source {
     /// The value of an expression.
     Value(ExpressionId),
     /// An instance of a type.
@@ -38,7 +38,7 @@ struct Write {
 }
 
 /// The writes of all names of one file.
-pub struct Bindings {
+pub(super) struct Bindings {
     /// Sorted by (binding, from).
     writes: Vec<Write>,
     /// Start of each binding's run in `writes`.
@@ -61,7 +61,7 @@ const TOP: u32 = u32::MAX;
 
 impl Bindings {
     /// Gathers the writes. `hoists`: function definitions count from the start of their scope.
-    pub fn new(facts: &FileFacts, hoists: bool) -> Bindings {
+    pub(super) fn new(facts: &FileFacts, hoists: bool) -> Bindings {
         let functions = functions_of(facts);
         let mut bindings = Bindings {
             writes: Vec::with_capacity(facts.bindings.len() + facts.flows.len()),
@@ -87,7 +87,7 @@ impl Bindings {
     }
 
     /// Calls `each` with every write of `binding` that can reach byte `at`.
-    pub fn reaching(&self, binding: u32, at: u32, mut each: impl FnMut(Source)) {
+    pub(super) fn reaching(&self, binding: u32, at: u32, mut each: impl FnMut(Source)) {
         let writes = self.of(binding);
         let direct = writes.len() > 1 && self.function_at(at) == self.homes[binding as usize];
         if !direct {
@@ -111,7 +111,7 @@ impl Bindings {
     }
 
     /// Calls `each` with every write of `binding` that can be there once its scope has run.
-    pub fn lasting(&self, binding: u32, each: impl FnMut(Source)) {
+    pub(super) fn lasting(&self, binding: u32, each: impl FnMut(Source)) {
         let mut each = each;
         let writes = self.of(binding);
         let kill = writes.iter().rposition(|write| !write.conditional && !write.elsewhere);
