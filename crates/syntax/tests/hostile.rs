@@ -51,8 +51,18 @@ fn nesting_a_hundred_thousand_deep() {
 fn deep_subtrees_are_skipped_and_the_rest_is_read() {
     let text = format!("x = {}1{}\ndef after(): pass\n", "(".repeat(3000), ")".repeat(3000));
     let facts = sound(python(), &text);
-    assert!(facts.problems.iter().any(|problem| problem.message.contains("nested too deeply")));
-    assert!(facts.definitions.iter().any(|definition| facts.text(definition.name) == "after"));
+    assert!(
+        facts
+            .problems
+            .iter()
+            .any(|problem| problem.message.contains("nested too deeply"))
+    );
+    assert!(
+        facts
+            .definitions
+            .iter()
+            .any(|definition| facts.text(definition.name) == "after")
+    );
 }
 
 #[test]
@@ -66,7 +76,12 @@ fn one_line_of_ten_megabytes() {
     }
     text.push_str("function after(){}");
     let facts = sound(javascript(), &text);
-    assert!(facts.definitions.iter().any(|definition| facts.text(definition.name) == "after"));
+    assert!(
+        facts
+            .definitions
+            .iter()
+            .any(|definition| facts.text(definition.name) == "after")
+    );
 }
 
 #[test]
@@ -79,13 +94,22 @@ fn too_large_is_said() {
 #[test]
 fn nul_bytes_and_odd_characters() {
     let facts = sound(python(), "def f():\0\n    é = 'ü'\0\n    g(é)\n\u{2028}def ñ(): pass\n");
-    assert!(facts.definitions.iter().any(|definition| facts.text(definition.name) == "f"));
+    assert!(
+        facts
+            .definitions
+            .iter()
+            .any(|definition| facts.text(definition.name) == "f")
+    );
 }
 
 #[test]
 fn broken_code_keeps_what_is_whole() {
     let facts = sound(python(), "def good(): return 1\n\nx = = 3\n\ndef also_good(): good()\n");
-    let names: Vec<&str> = facts.definitions.iter().map(|definition| facts.text(definition.name)).collect();
+    let names: Vec<&str> = facts
+        .definitions
+        .iter()
+        .map(|definition| facts.text(definition.name))
+        .collect();
     assert!(names.contains(&"good") && names.contains(&"also_good"), "{names:?}");
     assert!(!facts.problems.is_empty());
 }
@@ -93,7 +117,11 @@ fn broken_code_keeps_what_is_whole() {
 #[test]
 fn columns_are_bytes_and_line_breaks_of_both_kinds_count_once() {
     let facts = sound(python(), "é = 1\r\nü = f('ö'); g()\r\n");
-    let calls: Vec<(u32, u32)> = facts.references.iter().map(|reference| (reference.at.line, reference.at.column)).collect();
+    let calls: Vec<(u32, u32)> = facts
+        .references
+        .iter()
+        .map(|reference| (reference.at.line, reference.at.column))
+        .collect();
     assert_eq!(calls, [(2, 5), (2, 14)]);
     assert_eq!(facts.lines, 2);
 }

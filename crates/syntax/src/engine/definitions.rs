@@ -4,8 +4,8 @@ use super::lowering::{Children, Lowering, UNKNOWN, is_function, is_type};
 use super::patterns::{Declare, Hoist};
 use super::rules::{Action, Modifier, Rule, Selector, VisibilityRule};
 use crate::facts::{
-    Base, BaseKind, Bound, Definition, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Position,
-    Role, ScopeId, ScopeKind, Span, Visibility,
+    Base, BaseKind, Bound, Definition, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter,
+    Passing, Position, Role, ScopeId, ScopeKind, Span, Visibility,
 };
 use tree_sitter::Node;
 
@@ -23,7 +23,11 @@ impl<'t> Lowering<'t> {
     pub(crate) fn new_definition(&mut self, new: NewDefinition) -> DefinitionId {
         let id = DefinitionId(self.definitions.len() as u32);
         let mut span = new.span;
-        let decorators = if new.kind == Kind::Lambda { Vec::new() } else { std::mem::take(&mut self.pending_decorators) };
+        let decorators = if new.kind == Kind::Lambda {
+            Vec::new()
+        } else {
+            std::mem::take(&mut self.pending_decorators)
+        };
         if new.kind != Kind::Lambda
             && let Some((start, line)) = self.decorators_from.take()
             && start < span.start
@@ -79,9 +83,20 @@ impl<'t> Lowering<'t> {
             // Members are found by their owner, accessors and overloads included.
             Some(_) if self.scopes[scope.index()].kind == ScopeKind::Type => {}
             Some(_) => {
-                let target = self.push_expression(Expression::Free { name, scope: self.scope }, at as usize);
+                let target = self.push_expression(
+                    Expression::Free {
+                        name,
+                        scope: self.scope,
+                    },
+                    at as usize,
+                );
                 let value = self.push_expression(Expression::Definition(id), at as usize);
-                self.flows.push(Flow::Assign { target, value, at, conditional: self.branches > 0 });
+                self.flows.push(Flow::Assign {
+                    target,
+                    value,
+                    at,
+                    conditional: self.branches > 0,
+                });
             }
             None => {
                 self.bind(scope, name, Bound::Definition(id), 0);
@@ -136,7 +151,8 @@ impl<'t> Lowering<'t> {
         let bindable =
             kind != Kind::Lambda && kind != Kind::Extension && name_node.is_some() && whole == node && owner.is_none();
         // Methods of object literals are members of something that is not a scope.
-        let bindable = bindable && (rule.kind != Some(Kind::Method) || self.scopes[outer.index()].kind == ScopeKind::Type);
+        let bindable =
+            bindable && (rule.kind != Some(Kind::Method) || self.scopes[outer.index()].kind == ScopeKind::Type);
         if bindable && rule.action == Action::Define {
             self.bind_definition(bound_in, id);
         }
@@ -175,7 +191,10 @@ impl<'t> Lowering<'t> {
         if rule.body == Selector::Itself {
             // All children but the name and what is lowered already.
             for child in children.named().filter(|child| name_node != Some(child.node)) {
-                if !matches!(self.rules.rule(child.kind).action, Action::Decorator | Action::Base | Action::Modifiers) {
+                if !matches!(
+                    self.rules.rule(child.kind).action,
+                    Action::Decorator | Action::Base | Action::Modifiers
+                ) {
                     self.lower(child.node, Role::Read);
                 }
             }
@@ -250,7 +269,11 @@ impl<'t> Lowering<'t> {
             Kind::Function | Kind::Lambda if rule.action == Action::Lambda && !named => Kind::Lambda,
             Kind::Function | Kind::Method | Kind::Lambda if in_type => {
                 let text = self.names.get(name);
-                if self.rules.constructors.iter().any(|constructor| constructor == text) { Kind::Constructor } else { Kind::Method }
+                if self.rules.constructors.iter().any(|constructor| constructor == text) {
+                    Kind::Constructor
+                } else {
+                    Kind::Method
+                }
             }
             Kind::Lambda => Kind::Function,
             Kind::Variable | Kind::Constant if in_type => Kind::Field,
@@ -312,7 +335,12 @@ impl<'t> Lowering<'t> {
             let (name, bound) = match rule.action {
                 Action::TypeParameter => {
                     let parts = self.children(node);
-                    (parts.get(&rule.name).or_else(|| parts.named().next().map(|part| part.node)), parts.get(&rule.type_))
+                    (
+                        parts
+                            .get(&rule.name)
+                            .or_else(|| parts.named().next().map(|part| part.node)),
+                        parts.get(&rule.type_),
+                    )
                 }
                 Action::Name => (Some(node), None),
                 _ => {
@@ -348,7 +376,9 @@ impl<'t> Lowering<'t> {
 
     fn bases(&mut self, id: DefinitionId, rule: &'static Rule, children: &Children<'t>, outer: ScopeId) {
         let inner = self.scope;
-        let generic = children.named().any(|child| self.rules.rule(child.kind).action == Action::TypeParameters);
+        let generic = children
+            .named()
+            .any(|child| self.rules.rule(child.kind).action == Action::TypeParameters);
         // Bases are named from outside of the type; its own type parameters are the exception.
         if !generic {
             self.scope = outer;
@@ -423,7 +453,11 @@ impl<'t> Lowering<'t> {
                     let pattern = name.or_else(|| {
                         // Without a name selector, whatever is neither type nor default is the pattern.
                         let unnamed = rule.name == super::rules::Selector::None;
-                        parts.named().map(|part| part.node).find(|&part| not_type(part)).filter(|_| unnamed)
+                        parts
+                            .named()
+                            .map(|part| part.node)
+                            .find(|&part| not_type(part))
+                            .filter(|_| unnamed)
                     });
                     self.parameter(pattern.unwrap_or(child.node), child.node, type_, default, passing, id);
                     self.pending_decorators.clear();
@@ -463,15 +497,29 @@ impl<'t> Lowering<'t> {
         let rule = self.rule(pattern);
         let (pattern, passing) = match rule.action {
             Action::Spread => {
-                let inner = self.children(pattern).named().next().map_or(pattern, |inner| inner.node);
+                let inner = self
+                    .children(pattern)
+                    .named()
+                    .next()
+                    .map_or(pattern, |inner| inner.node);
                 (inner, if rule.flag { Passing::KeywordRest } else { Passing::Rest })
             }
             _ => (pattern, passing),
         };
         let simple = self.rule(pattern).action == Action::Name || pattern.child_count() == 0;
-        let name = if simple { self.name_of(pattern) } else { self.names.intern("") };
+        let name = if simple {
+            self.name_of(pattern)
+        } else {
+            self.names.intern("")
+        };
         let binding = self.bind(self.scope, name, Bound::Parameter(id), 0);
-        let target = self.push_expression(Expression::Bound { binding, at: pattern.start_byte() as u32 }, pattern.start_byte());
+        let target = self.push_expression(
+            Expression::Bound {
+                binding,
+                at: pattern.start_byte() as u32,
+            },
+            pattern.start_byte(),
+        );
         let type_text = type_.map(|type_| self.type_text(type_));
         let type_ = type_.map(|type_| self.lower_type(type_));
         if let Some(type_) = type_.filter(|&type_| type_ != UNKNOWN) {
@@ -485,22 +533,42 @@ impl<'t> Lowering<'t> {
             let value = self.lower(default, Role::Read);
             if value != UNKNOWN {
                 let at = default.start_byte() as u32;
-                self.flows.push(Flow::Assign { target, value, at, conditional: true });
+                self.flows.push(Flow::Assign {
+                    target,
+                    value,
+                    at,
+                    conditional: true,
+                });
             }
         }
         if !simple {
             self.assign(pattern, target, &Declare::new(Hoist::Block, whole));
         }
-        let parameter = Parameter { name, binding: Some(binding), type_, type_text, default: default_text, passing };
+        let parameter = Parameter {
+            name,
+            binding: Some(binding),
+            type_,
+            type_text,
+            default: default_text,
+            passing,
+        };
         self.definitions[id.index()].parameters.push(parameter);
     }
 }
 
 fn underscore_visibility(name: &str) -> Visibility {
     let dunder = name.len() > 4 && name.starts_with("__") && name.ends_with("__");
-    if name.starts_with('_') && !dunder { Visibility::Private } else { Visibility::Public }
+    if name.starts_with('_') && !dunder {
+        Visibility::Private
+    } else {
+        Visibility::Public
+    }
 }
 
 fn capital_visibility(name: &str) -> Visibility {
-    if name.chars().next().is_some_and(char::is_uppercase) { Visibility::Public } else { Visibility::Internal }
+    if name.chars().next().is_some_and(char::is_uppercase) {
+        Visibility::Public
+    } else {
+        Visibility::Internal
+    }
 }

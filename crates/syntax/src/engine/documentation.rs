@@ -8,7 +8,11 @@ impl Lowering<'_> {
     /// First sentence of the documentation at `start..end`, cleaned; `None` when nothing is left.
     pub(crate) fn clean_doc(&mut self, start: usize, end: usize) -> Option<Name> {
         let sentence = first_sentence(self.source.get(start..end)?);
-        if sentence.is_empty() { None } else { Some(self.names.intern(&sentence)) }
+        if sentence.is_empty() {
+            None
+        } else {
+            Some(self.names.intern(&sentence))
+        }
     }
 
     /// `start..` on one line, up to `body` or `end`, without what opens the body.
@@ -47,7 +51,9 @@ impl Lowering<'_> {
 pub(crate) fn first_sentence(comment: &str) -> String {
     let mut sentence = String::new();
     for line in comment[..floor_boundary(comment, 4096)].lines() {
-        let line = line.trim().trim_start_matches(['/', '*', '#', '!', ';', '%', '"', '\'', '-', '<', '{', '|', '(']);
+        let line = line
+            .trim()
+            .trim_start_matches(['/', '*', '#', '!', ';', '%', '"', '\'', '-', '<', '{', '|', '(']);
         let line = line.trim_end_matches(['/', '*', '"', '\'', '-', '>', '}']).trim();
         // A tag (`@param`) or an empty line ends the summary.
         if line.is_empty() || line.starts_with('@') {
@@ -74,10 +80,18 @@ pub(crate) fn first_sentence(comment: &str) -> String {
 }
 
 fn sentence_end(text: &str) -> Option<usize> {
-    [". ", "! ", "? "].iter().filter_map(|end| text.find(end)).min().map(|end| end + 1)
+    [". ", "! ", "? "]
+        .iter()
+        .filter_map(|end| text.find(end))
+        .min()
+        .map(|end| end + 1)
 }
 
 /// The last character boundary at or before `at`.
 pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
-    if at >= text.len() { text.len() } else { (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0) }
+    if at >= text.len() {
+        text.len()
+    } else {
+        (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+    }
 }

@@ -6,10 +6,11 @@
 
 use super::lowering::{Lowering, is_type};
 use super::rules::Members;
-use crate::languages::Depth;
 use crate::facts::{
-    BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, List, Name, Reference, Role, ScopeId, ScopeKind, Strings,
+    BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, List, Name, Reference, Role, ScopeId, ScopeKind,
+    Strings,
 };
+use crate::languages::Depth;
 
 const GONE: u32 = u32::MAX;
 
@@ -22,9 +23,18 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFa
     for id in 0..lowering.expressions.len() {
         if let Expression::Free { name, scope } = lowering.expressions[id]
             && names_bound[name.index()]
-            && let Some(binding) = resolve(&lowering, name, scope, lowering.places[id], called.get(id) == Some(&true))
+            && let Some(binding) = resolve(
+                &lowering,
+                name,
+                scope,
+                lowering.places[id],
+                called.get(id) == Some(&true),
+            )
         {
-            lowering.expressions[id] = Expression::Bound { binding, at: lowering.places[id] };
+            lowering.expressions[id] = Expression::Bound {
+                binding,
+                at: lowering.places[id],
+            };
         }
     }
     let mut references = std::mem::take(&mut lowering.references);
@@ -49,7 +59,11 @@ fn called_names(lowering: &Lowering<'_>) -> Vec<bool> {
         return Vec::new();
     }
     let mut called = vec![false; lowering.expressions.len()];
-    for reference in lowering.references.iter().filter(|reference| reference.role == Role::Call) {
+    for reference in lowering
+        .references
+        .iter()
+        .filter(|reference| reference.role == Role::Call)
+    {
         called[reference.expression.index()] = true;
     }
     called
@@ -74,7 +88,9 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
         }
         let names_type = |binding: &BindingId| match lowering.bindings[binding.index()].to {
             Bound::TypeParameter => true,
-            Bound::Definition(id) => lowering.rules.members == Members::Types && is_type(lowering.definitions[id.index()].kind),
+            Bound::Definition(id) => {
+                lowering.rules.members == Members::Types && is_type(lowering.definitions[id.index()].kind)
+            }
             _ => false,
         };
         if !visible {
@@ -86,7 +102,11 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
             let mut found = lowering.by_name.get(&(id, name)).copied();
             while let Some(binding) = found {
                 let (from, before) = lowering.seen_from[binding.index()];
-                let hidden = called && matches!(lowering.bindings[binding.index()].to, Bound::Local | Bound::Parameter(_));
+                let hidden = called
+                    && matches!(
+                        lowering.bindings[binding.index()].to,
+                        Bound::Local | Bound::Parameter(_)
+                    );
                 if from <= at && !hidden {
                     return Some(binding);
                 }
@@ -104,11 +124,16 @@ fn matters(lowering: &Lowering<'_>, reference: &Reference, depth: Depth) -> bool
     match lowering.expressions[reference.expression.index()] {
         Expression::Unknown | Expression::Literal(_) | Expression::Text(_) => false,
         // A table alone does not know all locals, so a bare name that is merely read says nothing.
-        Expression::Free { .. } if depth == Depth::Broad => reference.role != Role::Read && reference.role != Role::Write,
+        Expression::Free { .. } if depth == Depth::Broad => {
+            reference.role != Role::Read && reference.role != Role::Write
+        }
         Expression::Bound { binding, .. } => match lowering.bindings[binding.index()].to {
             Bound::Definition(_) | Bound::Import(_) => true,
             Bound::Local | Bound::Parameter(_) | Bound::Receiver(_) => {
-                matches!(reference.role, Role::Call | Role::Instantiate | Role::Decorate | Role::Inherit)
+                matches!(
+                    reference.role,
+                    Role::Call | Role::Instantiate | Role::Decorate | Role::Inherit
+                )
             }
             Bound::TypeParameter => false,
         },
@@ -145,10 +170,18 @@ impl Compaction {
             }
         }
         for definition in &lowering.definitions {
-            definition.owner.into_iter().chain(definition.result).for_each(&mut mark);
+            definition
+                .owner
+                .into_iter()
+                .chain(definition.result)
+                .for_each(&mut mark);
             definition.bases.iter().for_each(|base| mark(base.type_));
             definition.decorators.iter().for_each(|&decorator| mark(decorator));
-            definition.parameters.iter().filter_map(|parameter| parameter.type_).for_each(&mut mark);
+            definition
+                .parameters
+                .iter()
+                .filter_map(|parameter| parameter.type_)
+                .for_each(&mut mark);
         }
         for export in &lowering.exports {
             export.value.into_iter().for_each(&mut mark);
@@ -191,10 +224,8 @@ impl Compaction {
                 | Expression::Module(_) => {}
             }
         }
-        let mut next = 0;
-        for number in marks.iter_mut().filter(|number| **number != GONE) {
+        for (next, number) in (0..).zip(marks.iter_mut().filter(|number| **number != GONE)) {
             *number = next;
-            next += 1;
         }
     }
 
@@ -235,7 +266,12 @@ impl Compaction {
             self.name(&mut definition.signature);
             self.option(&mut definition.doc);
             self.option(&mut definition.result_text);
-            for expression in definition.owner.iter_mut().chain(&mut definition.result).chain(&mut definition.decorators) {
+            for expression in definition
+                .owner
+                .iter_mut()
+                .chain(&mut definition.result)
+                .chain(&mut definition.decorators)
+            {
                 self.expression(expression);
             }
             for base in &mut definition.bases {
@@ -341,7 +377,10 @@ impl Compaction {
 
     fn strings(&self, lowering: &Lowering<'_>) -> Strings {
         let total = self.kept_names.iter().map(|&name| lowering.names.get(name).len()).sum();
-        let mut strings = Strings { blob: String::with_capacity(total), ends: Vec::with_capacity(self.kept_names.len()) };
+        let mut strings = Strings {
+            blob: String::with_capacity(total),
+            ends: Vec::with_capacity(self.kept_names.len()),
+        };
         for &name in &self.kept_names {
             strings.blob.push_str(lowering.names.get(name));
             strings.ends.push(strings.blob.len() as u32);
@@ -351,12 +390,16 @@ impl Compaction {
 }
 
 fn entries<'a>(lowering: &'a Lowering<'_>, list: List) -> impl Iterator<Item = ExpressionId> + 'a {
-    lowering.lists[list.start as usize..(list.start + list.len) as usize].iter().map(|&entry| ExpressionId(entry))
+    lowering.lists[list.start as usize..(list.start + list.len) as usize]
+        .iter()
+        .map(|&entry| ExpressionId(entry))
 }
 
 /// Whether the first lines say that a program wrote them.
 fn says_generated(source: &str) -> bool {
     let head = &source.as_bytes()[..source.len().min(2048)];
     let has = |words: &[u8]| memchr::memmem::find(head, words).is_some();
-    has(b"@generated") || ((has(b"enerated") || has(b"ENERATED")) && (has(b"DO NOT EDIT") || has(b"do not edit") || has(b"Do not edit")))
+    has(b"@generated")
+        || ((has(b"enerated") || has(b"ENERATED"))
+            && (has(b"DO NOT EDIT") || has(b"do not edit") || has(b"Do not edit")))
 }

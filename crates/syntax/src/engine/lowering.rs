@@ -4,8 +4,8 @@ use super::names::Names;
 use super::rules::{Action, Rule, Rules, Selector};
 use super::{Hooks, MAX_NESTING};
 use crate::facts::{
-    Binding, BindingId, Bound, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId, Kind,
-    List, LiteralKind, Name, Position, Problem, Reference, Role, Scope, ScopeId, ScopeKind, Span,
+    Binding, BindingId, Bound, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId,
+    Kind, List, LiteralKind, Name, Position, Problem, Reference, Role, Scope, ScopeId, ScopeKind, Span,
 };
 use crate::languages::Language;
 use foldhash::fast::FixedState;
@@ -51,14 +51,19 @@ impl<'t> Children<'t> {
     pub(crate) fn get(&self, selector: &Selector) -> Option<Node<'t>> {
         match selector {
             Selector::None | Selector::Itself => None,
-            Selector::Field(field) => self.0.iter().find(|child| child.field == *field).map(|child| child.node),
+            Selector::Field(field) => self
+                .0
+                .iter()
+                .find(|child| child.field == *field)
+                .map(|child| child.node),
             Selector::Kind(kind) => self.0.iter().find(|child| child.kind == *kind).map(|child| child.node),
             Selector::Nth(nth) if *nth >= 0 => self.named().nth(*nth as usize).map(|child| child.node),
             Selector::Nth(nth) => self.named().rev().nth((-1 - nth) as usize).map(|child| child.node),
             Selector::First(alternatives) => alternatives.iter().find_map(|one| self.get(one)),
             Selector::Path(steps) => {
                 let (first, rest) = steps.split_first()?;
-                rest.iter().try_fold(self.get(first)?, |node, step| step_into(node, step))
+                rest.iter()
+                    .try_fold(self.get(first)?, |node, step| step_into(node, step))
             }
         }
     }
@@ -68,7 +73,9 @@ impl<'t> Children<'t> {
 fn step_into<'t>(node: Node<'t>, step: &Selector) -> Option<Node<'t>> {
     match step {
         Selector::Field(field) => node.child_by_field_id(*field),
-        Selector::Kind(kind) => (0..16).map_while(|at| node.named_child(at)).find(|child| child.kind_id() == *kind),
+        Selector::Kind(kind) => (0..16)
+            .map_while(|at| node.named_child(at))
+            .find(|child| child.kind_id() == *kind),
         Selector::Nth(nth) if *nth >= 0 => node.named_child(*nth as u32),
         Selector::First(alternatives) => alternatives.iter().find_map(|one| step_into(node, one)),
         Selector::None | Selector::Nth(_) | Selector::Itself | Selector::Path(_) => None,
@@ -119,6 +126,8 @@ pub(crate) struct Lowering<'t> {
     /// How many branches and loops of the current function are around it.
     pub(crate) branches: u32,
     nesting: u32,
+    /// How many more nodes may be lowered: a few times the size of the tree, in case a hook lowers something twice at every level.
+    work_left: usize,
     /// Number of arguments of the call whose callee is being lowered.
     pub(crate) call_arguments: u8,
     /// The variable that the mapping about to be lowered goes to: owner of the functions in it.
@@ -161,6 +170,7 @@ impl<'t> Lowering<'t> {
             definition: None,
             branches: 0,
             nesting: 0,
+            work_left: tree.root_node().descendant_count().saturating_mul(4) + 10_000,
             call_arguments: 0,
             variable: None,
             mapping_owner: None,
@@ -171,7 +181,11 @@ impl<'t> Lowering<'t> {
         for fixed in FIXED {
             lowering.push_expression(fixed, 0);
         }
-        lowering.scopes.push(Scope { parent: None, definition: None, kind: ScopeKind::File });
+        lowering.scopes.push(Scope {
+            parent: None,
+            definition: None,
+            kind: ScopeKind::File,
+        });
         lowering
     }
 
@@ -204,8 +218,17 @@ impl<'t> Lowering<'t> {
             loop {
                 let node = self.cursor.node();
                 let kind = node.kind_id();
-                let field = if by_field { self.cursor.field_id().map_or(0, |field| field.get()) } else { 0 };
-                children.push(Child { node, kind, field, named: self.rules.is_named(kind) });
+                let field = if by_field {
+                    self.cursor.field_id().map_or(0, |field| field.get())
+                } else {
+                    0
+                };
+                children.push(Child {
+                    node,
+                    kind,
+                    field,
+                    named: self.rules.is_named(kind),
+                });
                 if !self.cursor.goto_next_sibling() {
                     break;
                 }
@@ -234,14 +257,21 @@ impl<'t> Lowering<'t> {
 
     pub(crate) fn position(node: Node<'t>) -> Position {
         let point = node.start_position();
-        Position { line: point.row as u32 + 1, column: point.column as u32 }
+        Position {
+            line: point.row as u32 + 1,
+            column: point.column as u32,
+        }
     }
 
     pub(crate) fn span(node: Node<'t>) -> Span {
         let start = node.start_position();
         let end = node.end_position();
         // A node that ends with a line break ends on the line before.
-        let end_line = if end.column == 0 && end.row > start.row { end.row } else { end.row + 1 };
+        let end_line = if end.column == 0 && end.row > start.row {
+            end.row
+        } else {
+            end.row + 1
+        };
         Span {
             start: node.start_byte() as u32,
             end: node.end_byte() as u32,
@@ -252,7 +282,10 @@ impl<'t> Lowering<'t> {
 
     pub(crate) fn problem(&mut self, node: Node<'t>, message: &str) {
         if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Problem { line: node.start_position().row as u32 + 1, message: message.to_owned() });
+            self.problems.push(Problem {
+                line: node.start_position().row as u32 + 1,
+                message: message.to_owned(),
+            });
         }
     }
 
@@ -272,17 +305,30 @@ impl<'t> Lowering<'t> {
     pub(crate) fn push_list(&mut self, entries: &[ExpressionId]) -> List {
         let start = self.lists.len() as u32;
         self.lists.extend(entries.iter().map(|entry| entry.0));
-        List { start, len: entries.len() as u32 }
+        List {
+            start,
+            len: entries.len() as u32,
+        }
     }
 
     /// A use of the name at `node`, as an expression; resolved when the file is finished.
     pub(crate) fn name_expression(&mut self, node: Node<'t>) -> ExpressionId {
         let name = self.name_of(node);
-        self.push_expression(Expression::Free { name, scope: self.scope }, node.start_byte())
+        self.push_expression(
+            Expression::Free {
+                name,
+                scope: self.scope,
+            },
+            node.start_byte(),
+        )
     }
 
     /// The value of a node that is mentioned elsewhere already: lowers it without counting the mention again.
     pub(crate) fn name_expression_of(&mut self, node: Node<'t>) -> Option<ExpressionId> {
+        // What is lowered twice must be short, or nesting would double the work at each level.
+        if node.end_byte() - node.start_byte() > 200 {
+            return None;
+        }
         let before = self.references.len();
         let value = self.lower(node, Role::Read);
         self.references.truncate(before);
@@ -323,15 +369,30 @@ impl<'t> Lowering<'t> {
     }
 
     pub(crate) fn reference(&mut self, expression: ExpressionId, role: Role, at: Node<'t>) {
-        let arguments = if matches!(role, Role::Call | Role::Instantiate | Role::Macro) { self.call_arguments } else { 0 };
+        let arguments = if matches!(role, Role::Call | Role::Instantiate | Role::Macro) {
+            self.call_arguments
+        } else {
+            0
+        };
         let within = self.definition;
-        self.references.push(Reference { expression, role, at: Self::position(at), within, arguments });
+        self.references.push(Reference {
+            expression,
+            role,
+            at: Self::position(at),
+            within,
+            arguments,
+        });
     }
 
     /// Records where a value goes.
     pub(crate) fn flow(&mut self, target: ExpressionId, value: ExpressionId, at: Node<'t>) {
         let conditional = self.branches > 0;
-        self.flows.push(Flow::Assign { target, value, at: at.start_byte() as u32, conditional });
+        self.flows.push(Flow::Assign {
+            target,
+            value,
+            at: at.start_byte() as u32,
+            conditional,
+        });
     }
 
     pub(crate) fn push_import(&mut self, import: Import) -> ImportId {
@@ -344,7 +405,11 @@ impl<'t> Lowering<'t> {
 
     pub(crate) fn push_scope(&mut self, kind: ScopeKind, definition: Option<DefinitionId>) -> ScopeId {
         let id = ScopeId(self.scopes.len() as u32);
-        self.scopes.push(Scope { parent: Some(self.scope), definition, kind });
+        self.scopes.push(Scope {
+            parent: Some(self.scope),
+            definition,
+            kind,
+        });
         id
     }
 
@@ -361,7 +426,9 @@ impl<'t> Lowering<'t> {
     pub(crate) fn function_scope(&self) -> ScopeId {
         let mut scope = self.scope;
         while self.scopes[scope.index()].kind == ScopeKind::Block {
-            let Some(parent) = self.scopes[scope.index()].parent else { break };
+            let Some(parent) = self.scopes[scope.index()].parent else {
+                break;
+            };
             scope = parent;
         }
         scope
@@ -403,11 +470,27 @@ impl<'t> Lowering<'t> {
         // The import gets a nameless binding of its own, so that its value can be told.
         let own = BindingId(self.bindings.len() as u32);
         let nameless = self.names.intern("");
-        self.bindings.push(Binding { scope, name: nameless, to });
+        self.bindings.push(Binding {
+            scope,
+            name: nameless,
+            to,
+        });
         self.seen_from.push((0, None));
         let start = at.start_byte();
-        let target = self.push_expression(Expression::Free { name, scope: self.scope }, start);
-        let value = self.push_expression(Expression::Bound { binding: own, at: start as u32 }, start);
+        let target = self.push_expression(
+            Expression::Free {
+                name,
+                scope: self.scope,
+            },
+            start,
+        );
+        let value = self.push_expression(
+            Expression::Bound {
+                binding: own,
+                at: start as u32,
+            },
+            start,
+        );
         self.flow(target, value, at);
     }
 
@@ -486,6 +569,11 @@ impl<'t> Lowering<'t> {
                 _ => {}
             }
         }
+        self.work_left = self.work_left.saturating_sub(1);
+        if self.work_left == 0 {
+            self.problem(node, "too much work: not read further");
+            return UNKNOWN;
+        }
         if self.nesting >= MAX_NESTING {
             self.problem(node, "nested too deeply: not read further");
             return UNKNOWN;
@@ -535,7 +623,10 @@ pub(crate) fn fixed_literal(kind: LiteralKind) -> ExpressionId {
 }
 
 pub(crate) fn is_function(kind: Kind) -> bool {
-    matches!(kind, Kind::Function | Kind::Method | Kind::Constructor | Kind::Lambda | Kind::Property | Kind::Macro)
+    matches!(
+        kind,
+        Kind::Function | Kind::Method | Kind::Constructor | Kind::Lambda | Kind::Property | Kind::Macro
+    )
 }
 
 pub(crate) fn is_type(kind: Kind) -> bool {

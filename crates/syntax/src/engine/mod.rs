@@ -37,7 +37,7 @@ mod rules;
 mod values;
 
 pub(crate) use definitions::NewDefinition;
-pub(crate) use lowering::{Children, Lowering, UNKNOWN};
+pub(crate) use lowering::{Lowering, UNKNOWN};
 pub(crate) use patterns::{Declare, Hoist, Parts};
 #[cfg(test)]
 pub(crate) use rules::unknown_kinds;
@@ -71,18 +71,12 @@ pub(crate) trait Hooks: Sync {
 /// What [`Hooks::member_assigned`] is told.
 #[derive(Clone, Copy)]
 pub(crate) struct MemberAssignment<'t> {
-    /// The node `object.name`.
-    pub(crate) target: Node<'t>,
     /// The node `object`.
     pub(crate) object: Node<'t>,
-    /// What the object was lowered to.
-    pub(crate) object_value: ExpressionId,
     /// The member.
     pub(crate) name: Name,
     /// The node of the name.
     pub(crate) name_node: Node<'t>,
-    /// What is assigned.
-    pub(crate) value: ExpressionId,
     /// The whole statement.
     pub(crate) statement: Node<'t>,
     /// The declared type, where the statement gives one.
@@ -103,6 +97,10 @@ pub(crate) fn lower_file(language: &'static Language, text: &str, tree: &Tree, f
 
 /// Facts of a file that was not parsed: still with its scope 0.
 pub(crate) fn empty(mut facts: FileFacts) -> FileFacts {
-    facts.scopes.push(Scope { parent: None, definition: None, kind: ScopeKind::File });
+    facts.scopes.push(Scope {
+        parent: None,
+        definition: None,
+        kind: ScopeKind::File,
+    });
     facts
 }

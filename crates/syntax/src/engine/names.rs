@@ -39,7 +39,9 @@ impl<'t> Names<'t> {
     /// The name of any text; copies it only when it is new.
     pub(crate) fn intern(&mut self, text: &str) -> Name {
         let hash = self.hasher.hash_one(text);
-        if let Some(&id) = self.table.find(hash, |&id| resolve(self.source, &self.own, self.entries[id as usize]) == text) {
+        if let Some(&id) = self.table.find(hash, |&id| {
+            resolve(self.source, &self.own, self.entries[id as usize]) == text
+        }) {
             return Name(id);
         }
         let start = OWN + self.own.len() as u32;
@@ -48,7 +50,9 @@ impl<'t> Names<'t> {
     }
 
     pub(crate) fn get(&self, name: Name) -> &str {
-        self.entries.get(name.index()).map_or("", |&entry| resolve(self.source, &self.own, entry))
+        self.entries
+            .get(name.index())
+            .map_or("", |&entry| resolve(self.source, &self.own, entry))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -57,7 +61,9 @@ impl<'t> Names<'t> {
 
     fn intern_at(&mut self, text: &'t str, start: u32) -> Name {
         let hash = self.hasher.hash_one(text);
-        if let Some(&id) = self.table.find(hash, |&id| resolve(self.source, &self.own, self.entries[id as usize]) == text) {
+        if let Some(&id) = self.table.find(hash, |&id| {
+            resolve(self.source, &self.own, self.entries[id as usize]) == text
+        }) {
             return Name(id);
         }
         self.insert(hash, (start, text.len() as u32))
@@ -67,12 +73,18 @@ impl<'t> Names<'t> {
         let id = self.entries.len() as u32;
         self.entries.push(entry);
         let (source, own, entries, hasher) = (self.source, &self.own, &self.entries, &self.hasher);
-        self.table.insert_unique(hash, id, |&id| hasher.hash_one(resolve(source, own, entries[id as usize])));
+        self.table.insert_unique(hash, id, |&id| {
+            hasher.hash_one(resolve(source, own, entries[id as usize]))
+        });
         Name(id)
     }
 }
 
 fn resolve<'a>(source: &'a str, own: &'a str, (start, len): (u32, u32)) -> &'a str {
-    let (text, start) = if start >= OWN { (own, start - OWN) } else { (source, start) };
+    let (text, start) = if start >= OWN {
+        (own, start - OWN)
+    } else {
+        (source, start)
+    };
     text.get(start as usize..(start + len) as usize).unwrap_or("")
 }

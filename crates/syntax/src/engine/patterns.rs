@@ -3,7 +3,7 @@
 use super::lowering::{Lowering, UNKNOWN};
 use super::rules::{Action, Declared, Rule};
 use super::{MemberAssignment, NewDefinition};
-use crate::facts::{Bound, Expression, ExpressionId, Flags, Flow, Kind, Name, Role, ScopeId, ScopeKind};
+use crate::facts::{Bound, Expression, ExpressionId, Flags, Flow, Kind, Name, Reference, Role, ScopeId, ScopeKind};
 use tree_sitter::Node;
 
 /// In which scope a target is declared.
@@ -42,7 +42,13 @@ pub(crate) struct Declare<'t> {
 
 impl<'t> Declare<'t> {
     pub(crate) fn new(hoist: Hoist, statement: Node<'t>) -> Declare<'t> {
-        Declare { hoist, statement, type_: None, constant: false, flags: Flags::default() }
+        Declare {
+            hoist,
+            statement,
+            type_: None,
+            constant: false,
+            flags: Flags::default(),
+        }
     }
 }
 
@@ -91,10 +97,15 @@ impl<'t> Lowering<'t> {
         }
         // Declared first, so that definitions inside the value come after the variable that contains them.
         let is_name = |lowering: &Self, target: Node<'t>| lowering.rule(target).action == Action::Name;
-        let declared = parts.target.filter(|target| is_name(self, *target) && action != Action::Update);
+        let declared = parts
+            .target
+            .filter(|target| is_name(self, *target) && action != Action::Update);
         self.variable = None;
         let declared = declared.map(|target| self.declare(target, &declare));
-        if parts.value.is_none_or(|value| self.rule(value).action != Action::Mapping) {
+        if parts
+            .value
+            .is_none_or(|value| self.rule(value).action != Action::Mapping)
+        {
             self.variable = None;
         }
         let value = match action {
@@ -112,13 +123,31 @@ impl<'t> Lowering<'t> {
             (Some(target), Some(place)) => self.assign_to(place, assigned, target, &declare),
             (Some(target), None) => {
                 if action == Action::Update {
-                    self.lower(target, Role::Read);
+                    self.update(target, &declare);
+                } else {
+                    self.assign(target, assigned, &declare);
                 }
-                self.assign(target, assigned, &declare);
             }
             (None, _) => {}
         }
         assigned
+    }
+
+    /// `target += …` reads and writes. The target is lowered once: nested ones would double the work at each level.
+    fn update(&mut self, target: Node<'t>, declare: &Declare<'t>) {
+        let before = self.references.len();
+        let place = self.lower(target, Role::Read);
+        if self.rule(target).action == Action::Name {
+            self.declare(target, declare);
+        } else if let Some(&read) = self.references[before..]
+            .iter()
+            .rfind(|reference| reference.expression == place)
+        {
+            self.references.push(Reference {
+                role: Role::Write,
+                ..read
+            });
+        }
     }
 
     /// An instance of the exception type at `node`, or of one of several.
@@ -171,7 +200,9 @@ impl<'t> Lowering<'t> {
             }
             Action::Default => {
                 let children = self.children(target);
-                let default = children.get(&rule.value).map_or(UNKNOWN, |default| self.lower(default, Role::Read));
+                let default = children
+                    .get(&rule.value)
+                    .map_or(UNKNOWN, |default| self.lower(default, Role::Read));
                 let either = self.choice(&[value, default]);
                 if let Some(inner) = children.get(&rule.target) {
                     self.assign(inner, either, declare);
@@ -179,7 +210,9 @@ impl<'t> Lowering<'t> {
             }
             Action::Pass | Action::Spread | Action::Wrapped => {
                 let children = self.children(target);
-                let inner = children.get(&rule.value).or_else(|| children.named().next().map(|child| child.node));
+                let inner = children
+                    .get(&rule.value)
+                    .or_else(|| children.named().next().map(|child| child.node));
                 if let Some(inner) = inner {
                     self.assign(inner, value, declare);
                 }
@@ -218,8 +251,12 @@ impl<'t> Lowering<'t> {
             }
             Action::Default => {
                 let children = self.children(entry);
-                let Some(inner) = children.get(&rule.target) else { return };
-                let default = children.get(&rule.value).map_or(UNKNOWN, |default| self.lower(default, Role::Read));
+                let Some(inner) = children.get(&rule.target) else {
+                    return;
+                };
+                let default = children
+                    .get(&rule.value)
+                    .map_or(UNKNOWN, |default| self.lower(default, Role::Read));
                 let name = self.name_of(inner);
                 let member = self.wrap(value, |object| Expression::Member { object, name });
                 let either = self.choice(&[member, default]);
@@ -241,12 +278,9 @@ impl<'t> Lowering<'t> {
         self.reference(place, Role::Write, name_node);
         self.assign_to(place, value, target, declare);
         let assignment = MemberAssignment {
-            target,
             object,
-            object_value,
             name,
             name_node,
-            value,
             statement: declare.statement,
             type_: declare.type_,
         };
@@ -316,7 +350,12 @@ impl<'t> Lowering<'t> {
             (_, false) => Kind::Variable,
         };
         let statement = declare.statement;
-        let new = NewDefinition { kind, name, name_at: Self::position(name_node), span: Self::span(statement) };
+        let new = NewDefinition {
+            kind,
+            name,
+            name_at: Self::position(name_node),
+            span: Self::span(statement),
+        };
         let saved = (self.scope, self.definition);
         // `global x` in a function defines a variable of the file.
         if scope != self.scope {
@@ -367,5 +406,7 @@ impl<'t> Lowering<'t> {
 /// Whether a name is written like a constant: capitals, digits and underscores, with at least one letter.
 pub(crate) fn is_all_caps(name: &str) -> bool {
     name.bytes().any(|letter| letter.is_ascii_uppercase())
-        && name.bytes().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == b'_')
+        && name
+            .bytes()
+            .all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == b'_')
 }

@@ -407,7 +407,10 @@ impl Rules {
             },
         };
         for (token, meaning) in &table.modifiers {
-            let Some(modifier) = visibility(meaning).map(Modifier::Visibility).or_else(|| flag(meaning).map(Modifier::Flag)) else {
+            let Some(modifier) = visibility(meaning)
+                .map(Modifier::Visibility)
+                .or_else(|| flag(meaning).map(Modifier::Flag))
+            else {
                 rules.mistakes.push(format!("{language}: unknown modifier `{meaning}`"));
                 continue;
             };
@@ -492,7 +495,11 @@ fn compile_entry(entry: &Entry, grammar: &tree_sitter::Language) -> Result<Rule,
             (None, None, None) => Selector::None,
         },
         arguments: either(&entry.arguments, &entry.key)?,
-        values: entry.values.iter().map(|text| selector(text, grammar)).collect::<Result<_, _>>()?,
+        values: entry
+            .values
+            .iter()
+            .map(|text| selector(text, grammar))
+            .collect::<Result<_, _>>()?,
         kinds: entry.when.iter().flat_map(|name| kinds_named(grammar, name)).collect(),
     };
     rule.by_field = rule.hook || rule.selectors().any(Selector::is_by_field);
@@ -506,12 +513,17 @@ fn selector(text: &str, grammar: &tree_sitter::Language) -> Result<Selector, Str
         if one == "." {
             alternatives.push(Selector::Itself);
         } else if one.contains(" > ") {
-            let steps = one.split(" > ").map(|step| selector(step.trim(), grammar)).collect::<Result<Vec<_>, _>>()?;
+            let steps = one
+                .split(" > ")
+                .map(|step| selector(step.trim(), grammar))
+                .collect::<Result<Vec<_>, _>>()?;
             alternatives.push(Selector::Path(steps.into()));
         } else if let Some(kind) = one.strip_prefix('<').and_then(|one| one.strip_suffix('>')) {
             alternatives.extend(kinds_named(grammar, kind).into_iter().map(Selector::Kind));
         } else if let Some(position) = one.strip_prefix('#') {
-            alternatives.push(Selector::Nth(position.parse().map_err(|_| format!("bad position `{one}`"))?));
+            alternatives.push(Selector::Nth(
+                position.parse().map_err(|_| format!("bad position `{one}`"))?,
+            ));
         } else if one.is_empty() {
             return Err("empty selector".to_owned());
         } else if let Some(field) = grammar.field_id_for_name(one) {

@@ -1,9 +1,10 @@
 //! What each action does: names, members, calls, literals, containers, types, imports and decorators.
 
 use super::lowering::{Child, Children, Lowering, PendingDoc, UNKNOWN, fixed_literal, is_fixed};
-use super::rules::{Action, Rule, Selector};
+use super::rules::{Action, Declared, Rule, Selector};
 use crate::facts::{
-    Bound, Expression, ExpressionId, Flags, Flow, Import, ImportForm, List, LiteralKind, MAX_TEXT, Name, Reference, Role, ScopeKind,
+    Bound, Expression, ExpressionId, Flags, Flow, Import, ImportForm, List, LiteralKind, MAX_TEXT, Name, Reference,
+    Role, ScopeKind,
 };
 use smallvec::SmallVec;
 use tree_sitter::Node;
@@ -25,7 +26,11 @@ impl<'t> Lowering<'t> {
             Action::Pass => self.pass(node, rule, role),
             Action::Member => self.member(node, rule, role),
             Action::Call | Action::New | Action::Macro => self.call(node, rule),
-            Action::Arguments | Action::Modifiers | Action::Parameter | Action::TypeParameters | Action::TypeParameter => {
+            Action::Arguments
+            | Action::Modifiers
+            | Action::Parameter
+            | Action::TypeParameters
+            | Action::TypeParameter => {
                 self.walk_node(node);
                 UNKNOWN
             }
@@ -73,7 +78,9 @@ impl<'t> Lowering<'t> {
             Action::Generic => self.generic(node, rule, role),
             Action::Wrapped => {
                 let children = self.children(node);
-                let inner = children.get(&rule.type_).or_else(|| children.named().next().map(|child| child.node));
+                let inner = children
+                    .get(&rule.type_)
+                    .or_else(|| children.named().next().map(|child| child.node));
                 let mut value = UNKNOWN;
                 for child in children.named() {
                     if Some(child.node) == inner {
@@ -86,8 +93,11 @@ impl<'t> Lowering<'t> {
             }
             Action::FunctionType => self.function_type(node, rule),
             Action::This | Action::Super => {
-                let expression =
-                    if rule.action == Action::This { Expression::This(self.scope) } else { Expression::Super(self.scope) };
+                let expression = if rule.action == Action::This {
+                    Expression::This(self.scope)
+                } else {
+                    Expression::Super(self.scope)
+                };
                 let value = self.push_expression(expression, node.start_byte());
                 if role == Role::Call {
                     self.reference(value, role, node);
@@ -99,7 +109,13 @@ impl<'t> Lowering<'t> {
                 let id = self.define(node, rule);
                 self.push_expression(Expression::Definition(id), node.start_byte())
             }
-            Action::Assign | Action::Update | Action::Loop | Action::Enter | Action::Catch => self.assignment(node, rule),
+            // What a clause catches is seen in the clause alone.
+            Action::Catch if rule.declare == Declared::Block => {
+                self.in_scope(ScopeKind::Block, |lowering| lowering.assignment(node, rule))
+            }
+            Action::Assign | Action::Update | Action::Loop | Action::Enter | Action::Catch => {
+                self.assignment(node, rule)
+            }
             Action::Decorator => {
                 self.decorator(node, rule);
                 UNKNOWN
@@ -126,7 +142,9 @@ impl<'t> Lowering<'t> {
             }
             Action::Package => {
                 let children = self.children(node);
-                let name = children.get(&rule.name).or_else(|| children.named().next().map(|child| child.node));
+                let name = children
+                    .get(&rule.name)
+                    .or_else(|| children.named().next().map(|child| child.node));
                 if let Some(name) = name {
                     self.package = Some(self.name_of(name));
                 }
@@ -145,8 +163,9 @@ impl<'t> Lowering<'t> {
     fn pass(&mut self, node: Node<'t>, rule: &'static Rule, role: Role) -> ExpressionId {
         let children = self.children(node);
         let not_comment = |child: &&Child<'t>| self.rules.rule(child.kind).action != Action::Comment;
-        let chosen =
-            children.get(&rule.value).or_else(|| children.named().rfind(not_comment).map(|child| child.node));
+        let chosen = children
+            .get(&rule.value)
+            .or_else(|| children.named().rfind(not_comment).map(|child| child.node));
         let mut value = UNKNOWN;
         for child in children.named() {
             if Some(child.node) == chosen {
@@ -164,7 +183,11 @@ impl<'t> Lowering<'t> {
             self.walk(&children);
             return UNKNOWN;
         };
-        let object_role = if role == Role::Type || role == Role::Inherit { Role::Type } else { Role::Read };
+        let object_role = if role == Role::Type || role == Role::Inherit {
+            Role::Type
+        } else {
+            Role::Read
+        };
         let arguments = self.call_arguments;
         let object = self.lower(object, object_role);
         self.call_arguments = arguments;
@@ -225,7 +248,13 @@ impl<'t> Lowering<'t> {
             }
         }
         let arguments = self.lower_arguments(arguments, listed.as_ref());
-        self.push_expression(Expression::Call { callee: target, arguments }, node.start_byte())
+        self.push_expression(
+            Expression::Call {
+                callee: target,
+                arguments,
+            },
+            node.start_byte(),
+        )
     }
 
     /// A call whose parts are known; `children` of it that are neither part are lowered for their effects.
@@ -265,8 +294,14 @@ impl<'t> Lowering<'t> {
         }
         let arguments = self.lower_arguments(arguments, listed.as_ref());
         let expression = match action {
-            Action::New => Expression::New { type_: target, arguments },
-            _ => Expression::Call { callee: target, arguments },
+            Action::New => Expression::New {
+                type_: target,
+                arguments,
+            },
+            _ => Expression::Call {
+                callee: target,
+                arguments,
+            },
         };
         self.push_expression(expression, node.start_byte())
     }
@@ -286,7 +321,10 @@ impl<'t> Lowering<'t> {
     pub(crate) fn lower_arguments(&mut self, arguments: Option<Node<'t>>, listed: Option<&Children<'t>>) -> List {
         let values = match listed {
             Some(children) => self.lower_all(children, Role::Read),
-            None => arguments.into_iter().map(|argument| self.lower(argument, Role::Read)).collect(),
+            None => arguments
+                .into_iter()
+                .map(|argument| self.lower(argument, Role::Read))
+                .collect(),
         };
         self.push_list(&values)
     }
@@ -317,7 +355,9 @@ impl<'t> Lowering<'t> {
     fn argument(&mut self, node: Node<'t>, rule: &'static Rule, role: Role) -> ExpressionId {
         let children = self.children(node);
         let name = children.get(&rule.name);
-        let value = children.get(&rule.value).or_else(|| children.named().next_back().map(|child| child.node));
+        let value = children
+            .get(&rule.value)
+            .or_else(|| children.named().next_back().map(|child| child.node));
         let Some(value) = value else { return UNKNOWN };
         let lowered = self.lower(value, role);
         match name {
@@ -373,8 +413,12 @@ impl<'t> Lowering<'t> {
                 Action::Comment => {}
                 Action::Pair => {
                     let parts = self.children(child.node);
-                    let key = parts.get(&rule.arguments).map_or(UNKNOWN, |key| self.lower(key, Role::Read));
-                    let value = parts.get(&rule.value).map_or(UNKNOWN, |value| self.lower(value, Role::Read));
+                    let key = parts
+                        .get(&rule.arguments)
+                        .map_or(UNKNOWN, |key| self.lower(key, Role::Read));
+                    let value = parts
+                        .get(&rule.value)
+                        .map_or(UNKNOWN, |value| self.lower(value, Role::Read));
                     entries.extend([key, value]);
                 }
                 Action::Spread => {
@@ -393,7 +437,11 @@ impl<'t> Lowering<'t> {
     fn string(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
         if node.child_count() == 0 {
             let text = self.text(node).trim_matches(['"', '\'', '`']);
-            let text = if text.len() <= MAX_TEXT { self.names.intern(text) } else { return ExpressionId(1) };
+            let text = if text.len() <= MAX_TEXT {
+                self.names.intern(text)
+            } else {
+                return ExpressionId(1);
+            };
             return self.push_expression(Expression::Text(text), node.start_byte());
         }
         let children = self.children(node);
@@ -419,11 +467,19 @@ impl<'t> Lowering<'t> {
 
     fn choice_of(&mut self, node: Node<'t>, rule: &'static Rule, role: Role) -> ExpressionId {
         let children = self.children(node);
-        let chosen: SmallVec<[Node<'t>; 4]> = rule.values.iter().filter_map(|selector| children.get(selector)).collect();
+        let chosen: SmallVec<[Node<'t>; 4]> = rule
+            .values
+            .iter()
+            .filter_map(|selector| children.get(selector))
+            .collect();
         let mut values: SmallVec<[ExpressionId; 4]> = SmallVec::new();
         for child in children.named() {
             if rule.values.is_empty() || chosen.contains(&child.node) {
-                let inner = if matches!(role, Role::Type | Role::Inherit) { role } else { Role::Read };
+                let inner = if matches!(role, Role::Type | Role::Inherit) {
+                    role
+                } else {
+                    Role::Read
+                };
                 values.push(self.lower(child.node, inner));
             } else {
                 self.lower(child.node, Role::Read);
@@ -434,7 +490,9 @@ impl<'t> Lowering<'t> {
 
     fn generic(&mut self, node: Node<'t>, rule: &'static Rule, role: Role) -> ExpressionId {
         let children = self.children(node);
-        let base_node = children.get(&rule.object).or_else(|| children.named().next().map(|child| child.node));
+        let base_node = children
+            .get(&rule.object)
+            .or_else(|| children.named().next().map(|child| child.node));
         let mut base = UNKNOWN;
         let mut arguments: SmallVec<[ExpressionId; 4]> = SmallVec::new();
         for child in children.named() {
@@ -477,14 +535,20 @@ impl<'t> Lowering<'t> {
 
     fn return_or_yield(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
         let value = self.pass(node, rule, Role::Read);
-        let Some(function) = self.enclosing_function() else { return UNKNOWN };
+        let Some(function) = self.enclosing_function() else {
+            return UNKNOWN;
+        };
         if rule.action == Action::Return {
             if value != UNKNOWN {
                 self.flows.push(Flow::Return { function, value });
             }
         } else {
             self.definitions[function.index()].flags.insert(Flags::GENERATOR);
-            let value = if rule.flag { self.wrap(value, Expression::Element) } else { value };
+            let value = if rule.flag {
+                self.wrap(value, Expression::Element)
+            } else {
+                value
+            };
             self.flows.push(Flow::Yield { function, value });
         }
         UNKNOWN
@@ -500,11 +564,15 @@ impl<'t> Lowering<'t> {
         let module = self.names.intern(text);
         let member = children.get(&rule.name).map(|name| self.name_of(name));
         let alias = children.get(&rule.target).map(|alias| self.name_of(alias));
-        let form = rule.form.unwrap_or(if member.is_some() { ImportForm::Member } else { ImportForm::Module });
-        let last = text.rsplit(['.', '/', ':', '\\']).next().unwrap_or(text);
-        let bound = alias.or(member).or_else(|| {
-            matches!(form, ImportForm::Module | ImportForm::Member).then(|| self.names.intern(last))
+        let form = rule.form.unwrap_or(if member.is_some() {
+            ImportForm::Member
+        } else {
+            ImportForm::Module
         });
+        let last = text.rsplit(['.', '/', ':', '\\']).next().unwrap_or(text);
+        let bound = alias
+            .or(member)
+            .or_else(|| matches!(form, ImportForm::Module | ImportForm::Member).then(|| self.names.intern(last)));
         let import = Import {
             module,
             member,
@@ -559,7 +627,10 @@ impl<'t> Lowering<'t> {
         }
         let (start, end, start_line, end_line) = (span.start, span.end, span.start_line, span.end_line);
         // What stands behind code on its line speaks of that code, not of what follows.
-        let before = self.source.as_bytes()[..node.start_byte()].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+        let before = self.source.as_bytes()[..node.start_byte()]
+            .iter()
+            .rev()
+            .find(|byte| !matches!(byte, b' ' | b'\t'));
         if before.is_some_and(|&byte| byte != b'\n' && byte != b'\r') {
             return;
         }

@@ -5,7 +5,9 @@ mod modules;
 mod objects;
 
 use crate::engine::{Action, Declare, Hoist, Hooks, Lowering, MemberAssignment, NewDefinition, Parts, UNKNOWN};
-use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Passing, Role, ScopeKind, Visibility};
+use crate::facts::{
+    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Passing, Role, ScopeKind, Visibility,
+};
 use tree_sitter::Node;
 
 pub(super) struct JavaScript;
@@ -22,7 +24,10 @@ impl Hooks for JavaScript {
             "import_alias" => Some(modules::import_alias(lowering, node)),
             "export_statement" => Some(modules::export(lowering, node)),
             "for_in_statement" => Some(for_in(lowering, node)),
-            "yield_expression" => node.child(1).is_some_and(|child| child.kind() == "*").then(|| delegate(lowering, node)),
+            "yield_expression" => node
+                .child(1)
+                .is_some_and(|child| child.kind() == "*")
+                .then(|| delegate(lowering, node)),
             "jsx_opening_element" | "jsx_self_closing_element" => Some(jsx(lowering, node)),
             "field_definition" | "public_field_definition" => objects::field(lowering, node),
             "property_signature" | "method_signature" => anonymous_member(lowering, node),
@@ -50,8 +55,14 @@ impl Hooks for JavaScript {
             "function_signature" => lowering.definitions[id.index()].flags.insert(Flags::DECLARATION),
             "abstract_method_signature" => lowering.definitions[id.index()].flags.insert(Flags::ABSTRACT),
             "method_signature" => {
-                let owner = lowering.definitions[id.index()].parent.map(|owner| lowering.definitions[owner.index()].kind);
-                let flag = if owner == Some(Kind::Class) { Flags::DECLARATION } else { Flags::ABSTRACT };
+                let owner = lowering.definitions[id.index()]
+                    .parent
+                    .map(|owner| lowering.definitions[owner.index()].kind);
+                let flag = if owner == Some(Kind::Class) {
+                    Flags::DECLARATION
+                } else {
+                    Flags::ABSTRACT
+                };
                 lowering.definitions[id.index()].flags.insert(flag);
             }
             _ => {}
@@ -90,7 +101,11 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
                 "require.resolve" => None,
                 _ => {
                     let (name, _) = text.split_once('.')?;
-                    if is_test_word(name) { test_case(lowering, node, name, function, arguments) } else { None }
+                    if is_test_word(name) {
+                        test_case(lowering, node, name, function, arguments)
+                    } else {
+                        None
+                    }
                 }
             }
         }
@@ -112,7 +127,9 @@ fn test_case<'t>(
 ) -> Option<ExpressionId> {
     let title = arguments.named_child(0)?;
     let body = arguments.named_child(1)?;
-    let title = title.named_child(0).filter(|fragment| fragment.kind() == "string_fragment")?;
+    let title = title
+        .named_child(0)
+        .filter(|fragment| fragment.kind() == "string_fragment")?;
     if lowering.rule(body).action != Action::Lambda {
         return None;
     }
@@ -142,18 +159,33 @@ fn binary<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionI
     if !matches!(operator, "||" | "??" | "&&") {
         return None;
     }
-    let left = lowering.field(node, "left").map_or(UNKNOWN, |left| lowering.lower(left, Role::Read));
-    let right = lowering.field(node, "right").map_or(UNKNOWN, |right| lowering.lower(right, Role::Read));
+    let left = lowering
+        .field(node, "left")
+        .map_or(UNKNOWN, |left| lowering.lower(left, Role::Read));
+    let right = lowering
+        .field(node, "right")
+        .map_or(UNKNOWN, |right| lowering.lower(right, Role::Read));
     Some(lowering.choice(&[left, right]))
 }
 
 /// `var`, `let`, `const`, `using`: where the names live depends on the keyword.
 fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let keyword = node.child(0).map_or("", |keyword| lowering.text(keyword));
-    let hoist = if keyword == "var" { Hoist::Function } else { Hoist::Block };
+    let hoist = if keyword == "var" {
+        Hoist::Function
+    } else {
+        Hoist::Block
+    };
     let children = lowering.children(node);
-    let single = children.named().filter(|child| child.node.kind() == "variable_declarator").count() == 1;
-    for child in children.named().filter(|child| child.node.kind() == "variable_declarator") {
+    let single = children
+        .named()
+        .filter(|child| child.node.kind() == "variable_declarator")
+        .count()
+        == 1;
+    for child in children
+        .named()
+        .filter(|child| child.node.kind() == "variable_declarator")
+    {
         let mut declare = Declare::new(hoist, if single { node } else { child.node });
         declare.constant = keyword == "const";
         let parts = Parts {
@@ -170,10 +202,18 @@ fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId 
 
 fn for_in<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     lowering.in_scope(ScopeKind::Block, |lowering| {
-        let value = lowering.field(node, "right").map_or(UNKNOWN, |right| lowering.lower(right, Role::Read));
-        let of = lowering.field(node, "operator").is_some_and(|operator| operator.kind() == "of");
+        let value = lowering
+            .field(node, "right")
+            .map_or(UNKNOWN, |right| lowering.lower(right, Role::Read));
+        let of = lowering
+            .field(node, "operator")
+            .is_some_and(|operator| operator.kind() == "of");
         // `for … in` gives keys, which no call resolves through.
-        let element = if of { lowering.wrap(value, Expression::Element) } else { UNKNOWN };
+        let element = if of {
+            lowering.wrap(value, Expression::Element)
+        } else {
+            UNKNOWN
+        };
         let hoist = match lowering.field(node, "kind").map(|kind| lowering.text(kind)) {
             None => Hoist::None,
             Some("var") => Hoist::Function,
@@ -190,7 +230,9 @@ fn for_in<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
 }
 
 fn delegate<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let value = node.named_child(0).map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    let value = node
+        .named_child(0)
+        .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
     if let Some(function) = lowering.enclosing_function() {
         let value = lowering.wrap(value, Expression::Element);
         lowering.flows.push(Flow::Yield { function, value });
@@ -204,7 +246,8 @@ fn jsx<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
         lowering.walk_node(node);
         return UNKNOWN;
     };
-    let component = name.kind() == "member_expression" || lowering.text(name).starts_with(|first: char| first.is_uppercase());
+    let component =
+        name.kind() == "member_expression" || lowering.text(name).starts_with(|first: char| first.is_uppercase());
     let callee = if component {
         lowering.call_arguments = 1;
         let callee = lowering.lower(name, Role::Call);
@@ -283,7 +326,10 @@ fn ambient<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
 
 /// `<Type>value`.
 fn type_assertion<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let type_ = node.named_child(0).and_then(|types| types.named_child(0)).map_or(UNKNOWN, |type_| lowering.lower_type(type_));
+    let type_ = node
+        .named_child(0)
+        .and_then(|types| types.named_child(0))
+        .map_or(UNKNOWN, |type_| lowering.lower_type(type_));
     if let Some(value) = node.named_child(1) {
         lowering.lower(value, Role::Read);
     }
@@ -292,18 +338,30 @@ fn type_assertion<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expression
 
 /// `constructor(private x: T)` declares the field `x` and sets it.
 fn parameter_properties<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
-    let Some(parameters) = lowering.field(node, "parameters") else { return };
-    let Some(class) = lowering.definitions[id.index()].parent else { return };
-    let Some(body) = lowering.definitions[class.index()].body else { return };
+    let Some(parameters) = lowering.field(node, "parameters") else {
+        return;
+    };
+    let Some(class) = lowering.definitions[id.index()].parent else {
+        return;
+    };
+    let Some(body) = lowering.definitions[class.index()].body else {
+        return;
+    };
     let children = lowering.children(parameters);
     for child in children.named() {
         let parts = lowering.children(child.node);
-        let is_property = |part: Node<'t>| matches!(part.kind(), "accessibility_modifier" | "readonly" | "override_modifier");
+        let is_property =
+            |part: Node<'t>| matches!(part.kind(), "accessibility_modifier" | "readonly" | "override_modifier");
         if !parts.iter().any(|part| is_property(part.node)) {
             continue;
         }
         let (_, visibility) = lowering.modifiers(&parts);
-        let Some(name_node) = lowering.field(child.node, "pattern").filter(|name| name.kind() == "identifier") else { continue };
+        let Some(name_node) = lowering
+            .field(child.node, "pattern")
+            .filter(|name| name.kind() == "identifier")
+        else {
+            continue;
+        };
         let name = lowering.name_of(name_node);
         let new = NewDefinition {
             kind: Kind::Field,
@@ -318,7 +376,10 @@ fn parameter_properties<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node:
         lowering.first_member(class, name);
         let signature = lowering.first_line(child.node);
         let constructor = &lowering.definitions[id.index()];
-        let parameter = constructor.parameters.iter().find(|parameter| parameter.name == name && parameter.passing == Passing::Normal);
+        let parameter = constructor
+            .parameters
+            .iter()
+            .find(|parameter| parameter.name == name && parameter.passing == Passing::Normal);
         let (type_, type_text) = parameter.map_or((None, None), |parameter| (parameter.type_, parameter.type_text));
         let definition = &mut lowering.definitions[field.index()];
         definition.signature = signature;

@@ -2,8 +2,10 @@
 
 use crate::engine::{Action, Declare, Hoist, Lowering, Parts, UNKNOWN};
 use crate::facts::{
-    Bound, DefinitionId, Export, Expression, ExpressionId, Flags, Import, ImportForm, ImportId, Kind, Name, Role, ScopeId, Visibility,
+    Bound, DefinitionId, Export, Expression, ExpressionId, Flags, Import, ImportForm, ImportId, Kind, Name, Role,
+    ScopeId, Visibility,
 };
+use std::collections::HashMap;
 use tree_sitter::Node;
 
 /// The text of a string node, if it is a plain one.
@@ -50,8 +52,16 @@ fn add<'t>(
     id
 }
 
-fn has_token(node: Node<'_>, token: &str) -> bool {
-    (0..node.child_count() as u32).filter_map(|at| node.child(at)).any(|child| !child.is_named() && child.kind() == token)
+fn token<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, token: &str) -> Option<Node<'t>> {
+    let children = lowering.children(node);
+    children
+        .iter()
+        .find(|child| !child.named && child.node.kind() == token)
+        .map(|child| child.node)
+}
+
+fn has_token<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, text: &str) -> bool {
+    token(lowering, node, text).is_some()
 }
 
 pub(super) fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
@@ -62,8 +72,14 @@ pub(super) fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
     if let Some(clause) = clauses.iter().find(|clause| clause.kind() == "import_require_clause") {
         source = lowering.field(*clause, "source");
     }
-    let Some(module) = source.and_then(|source| literal(lowering, source)) else { return UNKNOWN };
-    let from = From { module, type_only: has_token(node, "type"), reexported: false };
+    let Some(module) = source.and_then(|source| literal(lowering, source)) else {
+        return UNKNOWN;
+    };
+    let from = From {
+        module,
+        type_only: has_token(lowering, node, "type"),
+        reexported: false,
+    };
     let mut bound = false;
     for clause in clauses {
         let parts = lowering.children(clause);
@@ -75,7 +91,14 @@ pub(super) fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
                         "identifier" => {
                             let alias = lowering.name_of(part.node);
                             let member = lowering.names.intern("default");
-                            add(lowering, &from, Some(member), Some(alias), ImportForm::Default, part.node);
+                            add(
+                                lowering,
+                                &from,
+                                Some(member),
+                                Some(alias),
+                                ImportForm::Default,
+                                part.node,
+                            );
                         }
                         "namespace_import" => {
                             let Some(name) = part.node.named_child(0) else { continue };
@@ -106,29 +129,50 @@ pub(super) fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
 fn named_imports<'t>(lowering: &mut Lowering<'t>, list: Node<'t>, from: &From) {
     let children = lowering.children(list);
     for child in children.named() {
-        let Some(name_node) = lowering.field(child.node, "name") else { continue };
+        let Some(name_node) = lowering.field(child.node, "name") else {
+            continue;
+        };
         let name = lowering.text(name_node).trim_matches(['"', '\'']);
         let member = lowering.names.intern(name);
-        let alias = lowering.field(child.node, "alias").map_or(member, |alias| lowering.name_of(alias));
-        let form = if name == "default" { ImportForm::Default } else { ImportForm::Member };
-        let from = From { type_only: from.type_only || has_token(child.node, "type"), ..*from };
+        let alias = lowering
+            .field(child.node, "alias")
+            .map_or(member, |alias| lowering.name_of(alias));
+        let form = if name == "default" {
+            ImportForm::Default
+        } else {
+            ImportForm::Member
+        };
+        let from = From {
+            type_only: from.type_only || has_token(lowering, child.node, "type"),
+            ..*from
+        };
         add(lowering, &from, Some(member), Some(alias), form, name_node);
     }
 }
 
 /// `import A = B.C`.
 pub(super) fn import_alias<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let parts = Parts { target: node.named_child(0), value: node.named_child(1), type_: None };
+    let parts = Parts {
+        target: node.named_child(0),
+        value: node.named_child(1),
+        type_: None,
+    };
     lowering.assign_parts(Action::Assign, parts, Declare::new(Hoist::Block, node))
 }
 
 pub(super) fn export<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     // Exports of a namespace are its members, not the file's.
     let of_file = lowering.scope == ScopeId(0);
-    let is_default = has_token(node, "default");
-    let source = lowering.field(node, "source").and_then(|source| literal(lowering, source));
+    let is_default = has_token(lowering, node, "default");
+    let source = lowering
+        .field(node, "source")
+        .and_then(|source| literal(lowering, source));
     if let Some(module) = source {
-        let from = From { module, type_only: has_token(node, "type"), reexported: true };
+        let from = From {
+            module,
+            type_only: has_token(lowering, node, "type"),
+            reexported: true,
+        };
         export_from(lowering, node, &from);
         return UNKNOWN;
     }
@@ -145,18 +189,30 @@ pub(super) fn export<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
     } else if let Some(clause) = children.named().find(|child| child.node.kind() == "export_clause") {
         let specifiers = lowering.children(clause.node);
         for specifier in specifiers.named() {
-            let Some(name_node) = lowering.field(specifier.node, "name") else { continue };
+            let Some(name_node) = lowering.field(specifier.node, "name") else {
+                continue;
+            };
             let value = lowering.name_expression(name_node);
             lowering.reference(value, Role::Read, name_node);
             let exported = lowering.field(specifier.node, "alias").unwrap_or(name_node);
             let name = lowering.text(exported).trim_matches(['"', '\'']);
             let name = lowering.names.intern(name);
-            lowering.exports.push(Export { name, value: Some(value), from: None });
+            lowering.exports.push(Export {
+                name,
+                value: Some(value),
+                from: None,
+            });
         }
-    } else if has_token(node, "=") {
-        let value = node.named_child(0).map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    } else if has_token(lowering, node, "=") {
+        let value = node
+            .named_child(0)
+            .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
         let name = lowering.names.intern("=");
-        lowering.exports.push(Export { name, value: Some(value), from: None });
+        lowering.exports.push(Export {
+            name,
+            value: Some(value),
+            from: None,
+        });
     } else {
         lowering.walk(&children);
     }
@@ -172,16 +228,26 @@ fn export_from<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, from: &From) {
                 named = true;
                 let specifiers = lowering.children(child.node);
                 for specifier in specifiers.named() {
-                    let Some(name_node) = lowering.field(specifier.node, "name") else { continue };
+                    let Some(name_node) = lowering.field(specifier.node, "name") else {
+                        continue;
+                    };
                     let text = lowering.text(name_node).trim_matches(['"', '\'']);
                     let member = lowering.names.intern(text);
-                    let form = if text == "default" { ImportForm::Default } else { ImportForm::Member };
+                    let form = if text == "default" {
+                        ImportForm::Default
+                    } else {
+                        ImportForm::Member
+                    };
                     let import = add(lowering, from, Some(member), None, form, name_node);
                     let name = lowering.field(specifier.node, "alias").map_or(member, |alias| {
                         let alias = lowering.text(alias).trim_matches(['"', '\'']);
                         lowering.names.intern(alias)
                     });
-                    lowering.exports.push(Export { name, value: None, from: Some(import) });
+                    lowering.exports.push(Export {
+                        name,
+                        value: None,
+                        from: Some(import),
+                    });
                 }
             }
             "namespace_export" => {
@@ -189,7 +255,11 @@ fn export_from<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, from: &From) {
                 let import = add(lowering, from, None, None, ImportForm::Module, child.node);
                 let name = child.node.named_child(0).unwrap_or(child.node);
                 let name = lowering.name_of(name);
-                lowering.exports.push(Export { name, value: None, from: Some(import) });
+                lowering.exports.push(Export {
+                    name,
+                    value: None,
+                    from: Some(import),
+                });
             }
             _ => {}
         }
@@ -197,7 +267,11 @@ fn export_from<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, from: &From) {
     if !named {
         let import = add(lowering, from, None, None, ImportForm::Wildcard, node);
         let name = lowering.names.intern("*");
-        lowering.exports.push(Export { name, value: None, from: Some(import) });
+        lowering.exports.push(Export {
+            name,
+            value: None,
+            from: Some(import),
+        });
     }
 }
 
@@ -218,8 +292,15 @@ fn export_declaration<'t>(lowering: &mut Lowering<'t>, declaration: Node<'t>, is
         }
         // Overloads are one export.
         if of_file && !lowering.exports.iter().rev().take(1).any(|export| export.name == name) {
-            let value = lowering.push_expression(Expression::Definition(DefinitionId(at as u32)), declaration.start_byte());
-            lowering.exports.push(Export { name, value: Some(value), from: None });
+            let value = lowering.push_expression(
+                Expression::Definition(DefinitionId(at as u32)),
+                declaration.start_byte(),
+            );
+            lowering.exports.push(Export {
+                name,
+                value: Some(value),
+                from: None,
+            });
         }
     }
 }
@@ -230,7 +311,7 @@ fn export_default<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, value: Node<'
     let value = if matches!(rule.action, Action::Lambda | Action::Define) {
         let children = lowering.children(value);
         let own_name = lowering.field(value, "name");
-        let keyword = (0..node.child_count() as u32).filter_map(|at| node.child(at)).find(|child| child.kind() == "default");
+        let keyword = token(lowering, node, "default");
         let id = lowering.define_as(value, rule, &children, own_name.or(keyword), node);
         let definition = &mut lowering.definitions[id.index()];
         definition.flags.insert(Flags::DEFAULT);
@@ -242,7 +323,11 @@ fn export_default<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, value: Node<'
     } else {
         lowering.lower(value, Role::Read)
     };
-    lowering.exports.push(Export { name, value: Some(value), from: None });
+    lowering.exports.push(Export {
+        name,
+        value: Some(value),
+        from: None,
+    });
 }
 
 // ---- CommonJS -------------------------------------------------------------------------------------------------------
@@ -250,25 +335,47 @@ fn export_default<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, value: Node<'
 /// `require("x")` as a value.
 pub(super) fn require<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, arguments: Node<'t>) -> Option<ExpressionId> {
     let module = arguments.named_child(0).and_then(|module| literal(lowering, module))?;
-    let from = From { module, type_only: false, reexported: false };
+    let from = From {
+        module,
+        type_only: false,
+        reexported: false,
+    };
     add(lowering, &from, None, None, ImportForm::Effect, node);
     Some(lowering.push_expression(Expression::Module(module), node.start_byte()))
 }
 
 /// `import("x")`: a promise of the module.
-pub(super) fn dynamic_import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, arguments: Node<'t>) -> Option<ExpressionId> {
+pub(super) fn dynamic_import<'t>(
+    lowering: &mut Lowering<'t>,
+    node: Node<'t>,
+    arguments: Node<'t>,
+) -> Option<ExpressionId> {
     require(lowering, node, arguments)
 }
 
 /// `const x = require("y")` and `const { a, b: c } = require("y")` are imports. Says whether it was one.
 pub(super) fn required<'t>(lowering: &mut Lowering<'t>, parts: Parts<'t>) -> bool {
-    let (Some(target), Some(value)) = (parts.target, parts.value) else { return false };
-    if value.kind() != "call_expression" || lowering.field(value, "function").is_none_or(|name| lowering.text(name) != "require") {
+    let (Some(target), Some(value)) = (parts.target, parts.value) else {
+        return false;
+    };
+    if value.kind() != "call_expression"
+        || lowering
+            .field(value, "function")
+            .is_none_or(|name| lowering.text(name) != "require")
+    {
         return false;
     }
-    let argument = lowering.field(value, "arguments").and_then(|arguments| arguments.named_child(0));
-    let Some(module) = argument.and_then(|argument| literal(lowering, argument)) else { return false };
-    let from = From { module, type_only: false, reexported: false };
+    let argument = lowering
+        .field(value, "arguments")
+        .and_then(|arguments| arguments.named_child(0));
+    let Some(module) = argument.and_then(|argument| literal(lowering, argument)) else {
+        return false;
+    };
+    let from = From {
+        module,
+        type_only: false,
+        reexported: false,
+    };
     if target.kind() == "identifier" {
         let alias = lowering.name_of(target);
         add(lowering, &from, None, Some(alias), ImportForm::Module, target);
@@ -280,7 +387,9 @@ pub(super) fn required<'t>(lowering: &mut Lowering<'t>, parts: Parts<'t>) -> boo
     let entries = lowering.children(target);
     let simple = |entry: Node<'t>| match entry.kind() {
         "shorthand_property_identifier_pattern" | "comment" => true,
-        "pair_pattern" => entry.child_by_field_name("value").is_some_and(|value| value.kind() == "identifier"),
+        "pair_pattern" => entry
+            .child_by_field_name("value")
+            .is_some_and(|value| value.kind() == "identifier"),
         _ => false,
     };
     if !entries.named().all(|entry| simple(entry.node)) {
@@ -292,10 +401,19 @@ pub(super) fn required<'t>(lowering: &mut Lowering<'t>, parts: Parts<'t>) -> boo
             "comment" => continue,
             _ => (Some(entry.node), Some(entry.node)),
         };
-        let (Some(member_node), Some(alias)) = (member, alias) else { continue };
+        let (Some(member_node), Some(alias)) = (member, alias) else {
+            continue;
+        };
         let member = lowering.name_of(member_node);
         let alias = lowering.name_of(alias);
-        add(lowering, &from, Some(member), Some(alias), ImportForm::Member, member_node);
+        add(
+            lowering,
+            &from,
+            Some(member),
+            Some(alias),
+            ImportForm::Member,
+            member_node,
+        );
     }
     true
 }
@@ -316,7 +434,11 @@ pub(super) fn exported_by<'t>(lowering: &mut Lowering<'t>, target: Node<'t>) -> 
 }
 
 pub(super) fn common_export(lowering: &mut Lowering<'_>, name: Name, value: ExpressionId) {
-    lowering.exports.push(Export { name, value: Some(value), from: None });
+    lowering.exports.push(Export {
+        name,
+        value: Some(value),
+        from: None,
+    });
     if lowering.names.get(name) != "=" {
         return;
     }
@@ -325,7 +447,11 @@ pub(super) fn common_export(lowering: &mut Lowering<'_>, name: Name, value: Expr
         let pairs: Vec<u32> = lowering.lists[entries.start as usize..(entries.start + entries.len) as usize].to_vec();
         for pair in pairs.chunks_exact(2) {
             if let Expression::Text(name) = lowering.expression(ExpressionId(pair[0])) {
-                lowering.exports.push(Export { name, value: Some(ExpressionId(pair[1])), from: None });
+                lowering.exports.push(Export {
+                    name,
+                    value: Some(ExpressionId(pair[1])),
+                    from: None,
+                });
             }
         }
     }
@@ -333,40 +459,44 @@ pub(super) fn common_export(lowering: &mut Lowering<'_>, name: Name, value: Expr
 
 /// Marks what exports name, and hides the rest of a module from other files.
 pub(super) fn finish(lowering: &mut Lowering<'_>) {
-    for at in 0..lowering.exports.len() {
-        let export = lowering.exports[at];
+    if lowering.exports.is_empty() {
+        return;
+    }
+    // By name and place, so that overloads, and a type and a value of one name, are exported together.
+    let mut exported: HashMap<(Name, Option<DefinitionId>), bool> = HashMap::new();
+    for export in &lowering.exports {
         let Some(value) = export.value else { continue };
         let id = match lowering.expression(value) {
             Expression::Definition(id) => Some(id),
-            Expression::Free { name, .. } => match lowering.binding_in(ScopeId(0), name) {
-                Some(binding) => match lowering.bindings[binding.index()].to {
-                    Bound::Definition(id) => Some(id),
-                    _ => None,
-                },
-                None => None,
-            },
+            Expression::Free { name, .. } => {
+                lowering
+                    .binding_in(ScopeId(0), name)
+                    .and_then(|binding| match lowering.bindings[binding.index()].to {
+                        Bound::Definition(id) => Some(id),
+                        _ => None,
+                    })
+            }
             _ => None,
         };
-        let Some(id) = id else { continue };
-        let is_default = lowering.names.get(export.name) == "default";
-        let (name, parent) = (lowering.definitions[id.index()].name, lowering.definitions[id.index()].parent);
-        // Overloads, and a type and a value of one name, are exported together.
-        for definition in lowering.definitions[id.index()..].iter_mut() {
-            if definition.name == name && definition.parent == parent {
+        if let Some(id) = id {
+            let definition = &lowering.definitions[id.index()];
+            let is_default = lowering.names.get(export.name) == "default";
+            *exported.entry((definition.name, definition.parent)).or_default() |= is_default;
+        }
+    }
+    for definition in &mut lowering.definitions {
+        let named = definition.owner.is_none() && definition.kind != Kind::Lambda;
+        match exported.get(&(definition.name, definition.parent)) {
+            Some(&is_default) if named => {
                 definition.flags.insert(Flags::EXPORTED);
                 if is_default {
                     definition.flags.insert(Flags::DEFAULT);
                 }
             }
-        }
-    }
-    if lowering.exports.is_empty() {
-        return;
-    }
-    for definition in &mut lowering.definitions {
-        let top = definition.parent.is_none() && definition.owner.is_none() && definition.kind != Kind::Lambda;
-        if top && !definition.flags.contains(Flags::EXPORTED) {
-            definition.visibility = Visibility::Private;
+            _ if named && definition.parent.is_none() && !definition.flags.contains(Flags::EXPORTED) => {
+                definition.visibility = Visibility::Private;
+            }
+            _ => {}
         }
     }
 }

@@ -13,7 +13,9 @@ fn is_function<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> bool {
 fn key_name(key: Node<'_>) -> Option<Node<'_>> {
     match key.kind() {
         "property_identifier" | "private_property_identifier" => Some(key),
-        "string" => key.named_child(0).filter(|fragment| fragment.kind() == "string_fragment"),
+        "string" => key
+            .named_child(0)
+            .filter(|fragment| fragment.kind() == "string_fragment"),
         _ => None,
     }
 }
@@ -28,7 +30,9 @@ pub(super) fn literal<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expres
         let node = child.node;
         match node.kind() {
             "pair" => {
-                let (Some(key), Some(value)) = (lowering.field(node, "key"), lowering.field(node, "value")) else { continue };
+                let (Some(key), Some(value)) = (lowering.field(node, "key"), lowering.field(node, "value")) else {
+                    continue;
+                };
                 let name = key_name(key);
                 let key = match name {
                     Some(name) => text(lowering, name),
@@ -100,7 +104,12 @@ fn member<'t>(
 }
 
 /// The field of an object literal that holds another one with functions in it.
-fn nested<'t>(lowering: &mut Lowering<'t>, name: Node<'t>, whole: Node<'t>, variable: Option<DefinitionId>) -> DefinitionId {
+fn nested<'t>(
+    lowering: &mut Lowering<'t>,
+    name: Node<'t>,
+    whole: Node<'t>,
+    variable: Option<DefinitionId>,
+) -> DefinitionId {
     let saved = lowering.definition;
     lowering.definition = variable;
     let new = NewDefinition {
@@ -135,10 +144,12 @@ pub(super) fn assignment<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Opt
     } else {
         if let Some(object) = prototype_of(lowering, left) {
             if right.kind() == "object" {
-                lowering.mapping_owner = Some(lowering.lower(object, Role::Read));
+                lowering.mapping_owner = lowering.name_expression_of(object);
             } else if right.kind() == "call_expression"
                 && lowering.text(right).starts_with("Object.create(")
-                && let Some(base) = right.child_by_field_name("arguments").and_then(|arguments| arguments.named_child(0))
+                && let Some(base) = right
+                    .child_by_field_name("arguments")
+                    .and_then(|arguments| arguments.named_child(0))
             {
                 inherits(lowering, object, base);
             }
@@ -153,8 +164,14 @@ pub(super) fn assignment<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Opt
 
 /// `Foo` of `Foo.prototype`.
 fn prototype_of<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> Option<Node<'t>> {
-    let property = (node.kind() == "member_expression").then(|| lowering.field(node, "property")).flatten()?;
-    if lowering.text(property) == "prototype" { lowering.field(node, "object") } else { None }
+    let property = (node.kind() == "member_expression")
+        .then(|| lowering.field(node, "property"))
+        .flatten()?;
+    if lowering.text(property) == "prototype" {
+        lowering.field(node, "object")
+    } else {
+        None
+    }
 }
 
 fn assign_function<'t>(
@@ -172,9 +189,14 @@ fn assign_function<'t>(
     };
     let Some(name_node) = name else { return UNKNOWN };
     let prototype = object.and_then(|object| prototype_of(lowering, object));
+    let mut owner = None;
     let place = match object {
         Some(object) => {
             let object = lowering.lower(object, Role::Read);
+            owner = match lowering.expression(object) {
+                Expression::Member { object: type_, .. } if prototype.is_some() => Some(type_),
+                _ => Some(object),
+            };
             let name = lowering.name_of(name_node);
             lowering.member_expression(object, name)
         }
@@ -184,13 +206,9 @@ fn assign_function<'t>(
     let id = lowering.define_as(right, rule, &children, Some(name_node), node);
     let signature = lowering.first_line(node);
     lowering.definitions[id.index()].signature = signature;
-    if let Some(object) = object.filter(|_| !exported) {
-        let owner = match prototype {
-            Some(owner) => lowering.name_expression_of(owner),
-            None => lowering.name_expression_of(object),
-        };
+    if let Some(owner) = owner.filter(|&owner| !exported && owner != UNKNOWN) {
         let definition = &mut lowering.definitions[id.index()];
-        definition.owner = owner;
+        definition.owner = Some(owner);
         if definition.kind == Kind::Function {
             definition.kind = Kind::Method;
         }
@@ -205,15 +223,25 @@ pub(super) fn member_assigned<'t>(lowering: &mut Lowering<'t>, assignment: Membe
     if assignment.object.kind() != "this" {
         return;
     }
-    let Some(function) = lowering.enclosing(|kind| matches!(kind, Kind::Method | Kind::Constructor | Kind::Property | Kind::Function))
+    let Some(function) =
+        lowering.enclosing(|kind| matches!(kind, Kind::Method | Kind::Constructor | Kind::Property | Kind::Function))
     else {
         return;
     };
     let definition = &lowering.definitions[function.index()];
-    let class = definition.parent.filter(|parent| lowering.definitions[parent.index()].kind == Kind::Class);
-    let is_constructor = lowering.names.get(definition.name).starts_with(|first: char| first.is_uppercase());
-    let Some(owner) = class.or((definition.kind == Kind::Function && is_constructor).then_some(function)) else { return };
-    let Some(body) = lowering.definitions[owner.index()].body else { return };
+    let class = definition
+        .parent
+        .filter(|parent| lowering.definitions[parent.index()].kind == Kind::Class);
+    let is_constructor = lowering
+        .names
+        .get(definition.name)
+        .starts_with(|first: char| first.is_uppercase());
+    let Some(owner) = class.or((definition.kind == Kind::Function && is_constructor).then_some(function)) else {
+        return;
+    };
+    let Some(body) = lowering.definitions[owner.index()].body else {
+        return;
+    };
     let declared = class.is_some() && lowering.binding_in(body, assignment.name).is_some();
     if declared || !lowering.first_member(owner, assignment.name) {
         return;
@@ -233,8 +261,12 @@ pub(super) fn member_assigned<'t>(lowering: &mut Lowering<'t>, assignment: Membe
 
 /// A class field that holds a function is a method.
 pub(super) fn field<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
-    let value = lowering.field(node, "value").filter(|value| is_function(lowering, *value))?;
-    let name = lowering.field(node, "name").or_else(|| lowering.field(node, "property"))?;
+    let value = lowering
+        .field(node, "value")
+        .filter(|value| is_function(lowering, *value))?;
+    let name = lowering
+        .field(node, "name")
+        .or_else(|| lowering.field(node, "property"))?;
     let name = key_name(name)?;
     let parts = lowering.children(node);
     let (flags, visibility) = lowering.modifiers(&parts);
@@ -270,8 +302,9 @@ pub(super) fn object_call<'t>(
             lowering.mapping_owner = None;
             // What is assigned can be found on the target from now on.
             if let Expression::Call { arguments, .. } = lowering.expression(value) {
-                let arguments: Vec<ExpressionId> =
-                    (0..arguments.len).map(|at| ExpressionId(lowering.lists[(arguments.start + at) as usize])).collect();
+                let arguments: Vec<ExpressionId> = (0..arguments.len)
+                    .map(|at| ExpressionId(lowering.lists[(arguments.start + at) as usize]))
+                    .collect();
                 return Some(lowering.choice(&arguments));
             }
             Some(value)
@@ -297,8 +330,13 @@ pub(super) fn object_call<'t>(
 /// `heir` takes its prototype from `base` (or `base.prototype`).
 fn inherits<'t>(lowering: &mut Lowering<'t>, heir: Node<'t>, base: Node<'t>) {
     let base = prototype_of(lowering, base).unwrap_or(base);
+    if heir.end_byte() - heir.start_byte() > 200 || base.end_byte() - base.start_byte() > 200 {
+        return;
+    }
     let name = lowering.name_of(heir);
-    let bound = lowering.lookup(name).map(|binding| lowering.bindings[binding.index()].to);
+    let bound = lowering
+        .lookup(name)
+        .map(|binding| lowering.bindings[binding.index()].to);
     if let Some(Bound::Definition(id)) = bound {
         let type_ = lowering.lower(base, Role::Inherit);
         lowering.add_base(id, type_, BaseKind::Extends);

@@ -8,14 +8,33 @@ use tree_sitter::Node;
 const MAX_ANNOTATION: usize = 400;
 
 pub(super) fn union<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let left = lowering.field(node, "left").map_or(UNKNOWN, |left| lowering.lower(left, Role::Type));
-    let right = lowering.field(node, "right").map_or(UNKNOWN, |right| lowering.lower(right, Role::Type));
+    let left = lowering
+        .field(node, "left")
+        .map_or(UNKNOWN, |left| lowering.lower(left, Role::Type));
+    let right = lowering
+        .field(node, "right")
+        .map_or(UNKNOWN, |right| lowering.lower(right, Role::Type));
     lowering.choice(&[left, right])
 }
 
 pub(super) fn generic<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
     if !matches!(role, Role::Type | Role::Inherit) {
         return None;
+    }
+    // What follows is data, not types.
+    let base = lowering.field(node, "value").or_else(|| node.named_child(0))?;
+    let name = lowering.text(base).rsplit('.').next().unwrap_or("");
+    if matches!(name, "Literal" | "Annotated") {
+        lowering.lower(base, Role::Type);
+        let inner = node.named_child(1).filter(|_| name == "Annotated");
+        let inner = inner.map(|inner| {
+            if inner.kind() == "type_parameter" {
+                inner.named_child(0).unwrap_or(inner)
+            } else {
+                inner
+            }
+        });
+        return Some(inner.map_or(UNKNOWN, |inner| lowering.lower(inner, Role::Type)));
     }
     let rule = lowering.rule(node);
     let value = lowering.act(node, rule, role);
@@ -24,7 +43,9 @@ pub(super) fn generic<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Rol
 
 /// What the forms of `typing` mean: one of several, or the type itself.
 fn simplify(lowering: &mut Lowering<'_>, value: ExpressionId) -> ExpressionId {
-    let Expression::Generic { base, arguments } = lowering.expression(value) else { return value };
+    let Expression::Generic { base, arguments } = lowering.expression(value) else {
+        return value;
+    };
     let first = (arguments.len > 0).then(|| ExpressionId(lowering.lists[arguments.start as usize]));
     match (last_name(lowering, base), first) {
         ("Optional", Some(inner)) => lowering.push_expression(Expression::Wrapped(inner), 0),
@@ -81,7 +102,9 @@ impl Reader {
     }
 
     fn term(&mut self, lowering: &mut Lowering<'_>) -> ExpressionId {
-        let Some(first) = self.peek(lowering) else { return UNKNOWN };
+        let Some(first) = self.peek(lowering) else {
+            return UNKNOWN;
+        };
         if first == b'[' && self.depth < 32 {
             let elements = self.list(lowering);
             let elements = lowering.push_list(&elements);
@@ -101,14 +124,26 @@ impl Reader {
             let name = lowering.names.slice(start, self.at);
             let last = self.peek(lowering) != Some(b'.');
             let expression = match value {
-                None => Expression::Free { name, scope: lowering.scope },
+                None => Expression::Free {
+                    name,
+                    scope: lowering.scope,
+                },
                 Some(object) => Expression::Member { object, name },
             };
             let id = lowering.push_expression(expression, start);
             let (from, position) = self.origin;
-            let at = Position { line: position.line, column: position.column + (start - from) as u32 };
+            let at = Position {
+                line: position.line,
+                column: position.column + (start - from) as u32,
+            };
             let role = if last { self.role } else { Role::Type };
-            lowering.references.push(Reference { expression: id, role, at, within: lowering.definition, arguments: 0 });
+            lowering.references.push(Reference {
+                expression: id,
+                role,
+                at,
+                within: lowering.definition,
+                arguments: 0,
+            });
             value = Some(id);
             if last {
                 break;

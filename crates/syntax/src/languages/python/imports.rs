@@ -23,14 +23,23 @@ pub(super) fn plain<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressi
 }
 
 pub(super) fn from<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(module_node) = lowering.field(node, "module_name") else { return UNKNOWN };
+    let Some(module_node) = lowering.field(node, "module_name") else {
+        return UNKNOWN;
+    };
     let mut level = 0;
     let mut module = lowering.names.intern("");
     if module_node.kind() == "relative_import" {
         let children = lowering.children(module_node);
         for child in children.named() {
             match child.node.kind() {
-                "import_prefix" => level = lowering.text(child.node).bytes().filter(|&byte| byte == b'.').count().min(255) as u8,
+                "import_prefix" => {
+                    level = lowering
+                        .text(child.node)
+                        .bytes()
+                        .filter(|&byte| byte == b'.')
+                        .count()
+                        .min(255) as u8
+                }
                 _ => module = dotted(lowering, child.node),
             }
         }
@@ -52,7 +61,15 @@ pub(super) fn from<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressio
         }
         let member = lowering.name_of(member_node);
         let bound = alias.map_or(member, |alias| lowering.name_of(alias));
-        add(lowering, module, Some(member), Some(bound), ImportForm::Member, level, member_node);
+        add(
+            lowering,
+            module,
+            Some(member),
+            Some(bound),
+            ImportForm::Member,
+            level,
+            member_node,
+        );
     }
     UNKNOWN
 }
@@ -60,7 +77,10 @@ pub(super) fn from<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressio
 /// The name and the alias of `name as alias`.
 fn named<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> (Node<'t>, Option<Node<'t>>) {
     if node.kind() == "aliased_import" {
-        (lowering.field(node, "name").unwrap_or(node), lowering.field(node, "alias"))
+        (
+            lowering.field(node, "name").unwrap_or(node),
+            lowering.field(node, "alias"),
+        )
     } else {
         (node, None)
     }

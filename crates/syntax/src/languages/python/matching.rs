@@ -88,7 +88,10 @@ fn pattern<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, value: ExpressionId,
             value
         }
         "dict_pattern" => {
-            for child in children.iter().filter(|child| child.named && child.node.kind() == "case_pattern") {
+            for child in children
+                .iter()
+                .filter(|child| child.named && child.node.kind() == "case_pattern")
+            {
                 pattern(lowering, child.node, UNKNOWN, depth + 1);
             }
             value
@@ -105,7 +108,11 @@ fn pattern<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, value: ExpressionId,
 
 /// `Point(x=p)`: the part of the instance that the keyword names.
 fn keyword_member<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, instance: ExpressionId) -> ExpressionId {
-    let keyword = if node.kind() == "case_pattern" { node.named_child(0).unwrap_or(node) } else { node };
+    let keyword = if node.kind() == "case_pattern" {
+        node.named_child(0).unwrap_or(node)
+    } else {
+        node
+    };
     match keyword.named_child(0) {
         Some(name) if keyword.kind() == "keyword_pattern" => {
             let name = lowering.name_of(name);

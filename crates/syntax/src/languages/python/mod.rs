@@ -6,7 +6,8 @@ mod matching;
 
 use crate::engine::{Action, Declare, Hoist, Hooks, Lowering, MemberAssignment, NewDefinition, UNKNOWN};
 use crate::facts::{
-    Bound, DefinitionId, Export, Expression, ExpressionId, Flags, Flow, Kind, Name, Passing, Role, ScopeId, ScopeKind, Visibility,
+    Bound, DefinitionId, Export, Expression, ExpressionId, Flags, Flow, Kind, Name, Passing, Role, ScopeId, ScopeKind,
+    Visibility,
 };
 use tree_sitter::Node;
 
@@ -16,7 +17,9 @@ impl Hooks for Python {
     fn node<'t>(&self, lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
         match node.kind() {
             "call" => call(lowering, node),
-            "string" => (role == Role::Type || role == Role::Inherit).then(|| annotations::string(lowering, node, role)),
+            "string" => {
+                (role == Role::Type || role == Role::Inherit).then(|| annotations::string(lowering, node, role))
+            }
             "binary_operator" => {
                 (role == Role::Type && lowering.text(node).contains('|')).then(|| annotations::union(lowering, node))
             }
@@ -72,14 +75,22 @@ impl Hooks for Python {
             return;
         }
         let is_method = |kind| matches!(kind, Kind::Method | Kind::Constructor | Kind::Property);
-        let Some(method) = lowering.enclosing(is_method) else { return };
+        let Some(method) = lowering.enclosing(is_method) else {
+            return;
+        };
         let receiver = lowering.definitions[method.index()].parameters.first();
         let object = lowering.text(assignment.object);
-        if receiver.is_none_or(|receiver| receiver.passing != Passing::Receiver || lowering.names.get(receiver.name) != object) {
+        if receiver
+            .is_none_or(|receiver| receiver.passing != Passing::Receiver || lowering.names.get(receiver.name) != object)
+        {
             return;
         }
-        let Some(class) = lowering.definitions[method.index()].parent else { return };
-        let Some(body) = lowering.definitions[class.index()].body else { return };
+        let Some(class) = lowering.definitions[method.index()].parent else {
+            return;
+        };
+        let Some(body) = lowering.definitions[class.index()].body else {
+            return;
+        };
         if lowering.binding_in(body, assignment.name).is_some() || !lowering.first_member(class, assignment.name) {
             return;
         }
@@ -105,7 +116,9 @@ impl Hooks for Python {
     fn finish(&self, lowering: &mut Lowering<'_>) {
         for export in 0..lowering.exports.len() {
             let name = lowering.exports[export].name;
-            let bound = lowering.binding_in(ScopeId(0), name).map(|binding| lowering.bindings[binding.index()].to);
+            let bound = lowering
+                .binding_in(ScopeId(0), name)
+                .map(|binding| lowering.bindings[binding.index()].to);
             if let Some(Bound::Definition(id)) = bound {
                 let definition = &mut lowering.definitions[id.index()];
                 definition.flags.insert(Flags::EXPORTED);
@@ -123,7 +136,9 @@ fn docstring<'t>(lowering: &Lowering<'t>, body: Node<'t>) -> Option<Node<'t>> {
         at += 1;
         statement = body.named_child(at)?;
     }
-    let string = (statement.kind() == "expression_statement").then(|| statement.named_child(0)).flatten()?;
+    let string = (statement.kind() == "expression_statement")
+        .then(|| statement.named_child(0))
+        .flatten()?;
     if string.kind() != "string" {
         return None;
     }
@@ -134,13 +149,22 @@ fn docstring<'t>(lowering: &Lowering<'t>, body: Node<'t>) -> Option<Node<'t>> {
 fn class(lowering: &mut Lowering<'_>, id: DefinitionId) {
     let definition = &lowering.definitions[id.index()];
     let base_is = |accepts: fn(&str) -> bool| {
-        definition.bases.iter().any(|base| accepts(last_name(lowering, base.type_)))
+        definition
+            .bases
+            .iter()
+            .any(|base| accepts(last_name(lowering, base.type_)))
     };
-    let kind = if base_is(|base| base.ends_with("Enum") || matches!(base, "Flag" | "IntFlag" | "Choices" | "TextChoices" | "IntegerChoices")) {
+    let kind = if base_is(|base| {
+        base.ends_with("Enum") || matches!(base, "Flag" | "IntFlag" | "Choices" | "TextChoices" | "IntegerChoices")
+    }) {
         Kind::Enum
     } else if base_is(|base| base == "Protocol") {
         Kind::Interface
-    } else if definition.decorators.iter().any(|&decorator| last_name(lowering, decorator) == "dataclass") {
+    } else if definition
+        .decorators
+        .iter()
+        .any(|&decorator| last_name(lowering, decorator) == "dataclass")
+    {
         Kind::Struct
     } else {
         Kind::Class
@@ -186,7 +210,10 @@ fn function(lowering: &mut Lowering<'_>, id: DefinitionId) {
     if !is_method || flags.contains(Flags::STATIC) {
         return;
     }
-    let first = definition.parameters.first_mut().filter(|first| first.passing == Passing::Normal);
+    let first = definition
+        .parameters
+        .first_mut()
+        .filter(|first| first.passing == Passing::Normal);
     if let Some(first) = first {
         first.passing = Passing::Receiver;
         if let Some(binding) = first.binding {
@@ -196,10 +223,15 @@ fn function(lowering: &mut Lowering<'_>, id: DefinitionId) {
 }
 
 fn in_test_case(lowering: &Lowering<'_>, id: DefinitionId) -> bool {
-    let Some(class) = lowering.definitions[id.index()].parent else { return false };
+    let Some(class) = lowering.definitions[id.index()].parent else {
+        return false;
+    };
     let class = &lowering.definitions[class.index()];
     lowering.names.get(class.name).starts_with("Test")
-        || class.bases.iter().any(|base| last_name(lowering, base.type_).contains("Test"))
+        || class
+            .bases
+            .iter()
+            .any(|base| last_name(lowering, base.type_).contains("Test"))
 }
 
 /// The last name of `a.b.c`, `c`, `c(…)` or `c[…]`; empty for anything else.
@@ -224,7 +256,9 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
     }
     let rule = lowering.rule(node);
     let value = lowering.act(node, rule, Role::Read);
-    let Expression::Call { arguments, .. } = lowering.expression(value) else { return Some(value) };
+    let Expression::Call { arguments, .. } = lowering.expression(value) else {
+        return Some(value);
+    };
     let argument = |lowering: &Lowering<'t>, at: u32| {
         (at < arguments.len).then(|| ExpressionId(lowering.lists[(arguments.start + at) as usize]))
     };
@@ -236,15 +270,30 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
     let meaning = match name {
         "super" => Expression::Super(lowering.scope),
         "import_module" | "__import__" => Expression::Module(text(lowering, first)?),
-        "cast" => Expression::Typed(first.filter(|_| second.is_some())?),
-        _ => Expression::Member { object: first?, name: text(lowering, second)? },
+        "cast" => {
+            let type_ = lowering
+                .field(node, "arguments")
+                .and_then(|arguments| arguments.named_child(0));
+            let type_ = match type_.filter(|type_| type_.kind() == "string") {
+                Some(string) => annotations::string(lowering, string, Role::Type),
+                None => first?,
+            };
+            second?;
+            Expression::Typed(type_)
+        }
+        _ => Expression::Member {
+            object: first?,
+            name: text(lowering, second)?,
+        },
     };
     let meaning = lowering.push_expression(meaning, node.start_byte());
     Some(meaning)
 }
 
 fn delegate<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let value = node.named_child(0).map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    let value = node
+        .named_child(0)
+        .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
     if let Some(function) = lowering.enclosing_function() {
         lowering.definitions[function.index()].flags.insert(Flags::GENERATOR);
         let value = lowering.wrap(value, Expression::Element);
@@ -265,8 +314,12 @@ fn comprehension<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionI
         }
         let Some(body) = body else { return UNKNOWN };
         if body.kind() == "pair" {
-            let key = lowering.field(body, "key").map_or(UNKNOWN, |key| lowering.lower(key, Role::Read));
-            let value = lowering.field(body, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+            let key = lowering
+                .field(body, "key")
+                .map_or(UNKNOWN, |key| lowering.lower(key, Role::Read));
+            let value = lowering
+                .field(body, "value")
+                .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
             let entries = lowering.push_list(&[key, value]);
             return lowering.push_expression(Expression::Mapping { entries }, node.start_byte());
         }
@@ -277,7 +330,9 @@ fn comprehension<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionI
 }
 
 fn with_item<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
-    let item = lowering.field(node, "value").filter(|value| value.kind() == "as_pattern")?;
+    let item = lowering
+        .field(node, "value")
+        .filter(|value| value.kind() == "as_pattern")?;
     let manager = lowering.lower(item.named_child(0)?, Role::Read);
     let entered = lowering.wrap(manager, Expression::Entered);
     if let Some(target) = lowering.field(item, "alias").and_then(|alias| alias.named_child(0)) {
@@ -337,7 +392,9 @@ fn if_statement<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Expre
     if condition.ends_with("TYPE_CHECKING") {
         let rule = lowering.rule(node);
         lowering.act(node, rule, Role::Read);
-        let end = lowering.field(node, "consequence").map_or(0, |body| body.end_position().row as u32 + 1);
+        let end = lowering
+            .field(node, "consequence")
+            .map_or(0, |body| body.end_position().row as u32 + 1);
         for import in &mut lowering.imports[imports..] {
             import.type_only = import.at.line <= end;
         }
@@ -365,7 +422,9 @@ fn if_statement<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Expre
 }
 
 fn type_alias<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let (Some(left), Some(right)) = (lowering.field(node, "left"), lowering.field(node, "right")) else { return UNKNOWN };
+    let (Some(left), Some(right)) = (lowering.field(node, "left"), lowering.field(node, "right")) else {
+        return UNKNOWN;
+    };
     let mut name_node = left;
     while let Some(inner) = name_node.named_child(0) {
         name_node = inner;
@@ -385,7 +444,9 @@ fn type_alias<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
 
 /// `__all__ = […]` and `__all__ += […]` say what importers see.
 fn declared_exports<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
-    let (Some(left), Some(right)) = (lowering.field(node, "left"), lowering.field(node, "right")) else { return };
+    let (Some(left), Some(right)) = (lowering.field(node, "left"), lowering.field(node, "right")) else {
+        return;
+    };
     if lowering.scope != ScopeId(0) || lowering.text(left) != "__all__" {
         return;
     }
@@ -395,12 +456,26 @@ fn declared_exports<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
         for child in children.named() {
             match child.node.kind() {
                 "string" => {
-                    let Some(content) = child.node.named_child(1).filter(|content| content.kind() == "string_content") else {
+                    let Some(content) = child
+                        .node
+                        .named_child(1)
+                        .filter(|content| content.kind() == "string_content")
+                    else {
                         continue;
                     };
                     let name = lowering.name_of(content);
-                    let value = lowering.push_expression(Expression::Free { name, scope: ScopeId(0) }, lowering.source.len());
-                    lowering.exports.push(Export { name, value: Some(value), from: None });
+                    let value = lowering.push_expression(
+                        Expression::Free {
+                            name,
+                            scope: ScopeId(0),
+                        },
+                        lowering.source.len(),
+                    );
+                    lowering.exports.push(Export {
+                        name,
+                        value: Some(value),
+                        from: None,
+                    });
                 }
                 "list" | "tuple" => pending.push(child.node),
                 _ => {}
