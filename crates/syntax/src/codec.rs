@@ -41,7 +41,13 @@ impl FileFacts {
         let list = |list: List| u64::from(list.start) + u64::from(list.len) <= self.lists.len() as u64;
         let expression = |id: ExpressionId| id.index() < expressions;
 
-        if !self.strings.ends.is_sorted() || self.strings.ends.last().is_some_and(|&end| end as usize > self.strings.blob.len()) {
+        if !self.strings.ends.is_sorted()
+            || self
+                .strings
+                .ends
+                .last()
+                .is_some_and(|&end| end as usize > self.strings.blob.len())
+        {
             return Some("strings");
         }
         for (id, definition) in self.definitions.iter().enumerate() {
@@ -53,7 +59,8 @@ impl FileFacts {
                 && definition.bases.iter().all(|base| expression(base.type_))
                 && definition.decorators.iter().all(|&decorator| expression(decorator))
                 && definition.parameters.iter().all(|parameter| {
-                    parameter.binding.is_none_or(|binding| binding.index() < bindings) && parameter.type_.is_none_or(expression)
+                    parameter.binding.is_none_or(|binding| binding.index() < bindings)
+                        && parameter.type_.is_none_or(expression)
                 });
             if !fits {
                 return Some("definitions");
@@ -61,7 +68,9 @@ impl FileFacts {
         }
         for (id, scope) in self.scopes.iter().enumerate() {
             if scope.parent.is_some_and(|parent| parent.index() >= id)
-                || scope.definition.is_some_and(|definition| definition.index() >= definitions)
+                || scope
+                    .definition
+                    .is_some_and(|definition| definition.index() >= definitions)
             {
                 return Some("scopes");
             }
@@ -79,11 +88,14 @@ impl FileFacts {
         }
         for (id, node) in self.expressions.iter().enumerate() {
             let before = |child: ExpressionId| child.index() < id;
-            let all_before = |entries: List| list(entries) && self.list(entries).iter().all(|&child| (child as usize) < id);
+            let all_before =
+                |entries: List| list(entries) && self.list(entries).iter().all(|&child| (child as usize) < id);
             let fits = match *node {
                 Expression::Unknown | Expression::Text(_) | Expression::Literal(_) | Expression::Module(_) => true,
                 Expression::Bound { binding, .. } => binding.index() < bindings,
-                Expression::Free { scope, .. } | Expression::This(scope) | Expression::Super(scope) => scope.index() < scopes,
+                Expression::Free { scope, .. } | Expression::This(scope) | Expression::Super(scope) => {
+                    scope.index() < scopes
+                }
                 Expression::Member { object, .. } | Expression::Index { object, .. } => before(object),
                 Expression::Call { callee: of, arguments }
                 | Expression::New { type_: of, arguments }
@@ -117,7 +129,11 @@ impl FileFacts {
             }
         }
         let within = |id: Option<crate::facts::DefinitionId>| id.is_none_or(|id| id.index() < definitions);
-        if !self.references.iter().all(|reference| expression(reference.expression) && within(reference.within)) {
+        if !self
+            .references
+            .iter()
+            .all(|reference| expression(reference.expression) && within(reference.within))
+        {
             return Some("references");
         }
         if !self.imports.iter().all(|import| within(import.within)) {

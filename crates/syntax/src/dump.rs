@@ -1,6 +1,8 @@
 //! Facts as text for people and tests: one line each, ids replaced by what they mean.
 
-use crate::facts::{Bound, Definition, Expression, ExpressionId, FileFacts, Flags, Flow, List, Name, Passing, Visibility};
+use crate::facts::{
+    Bound, Definition, Expression, ExpressionId, FileFacts, Flags, Flow, List, Name, Passing, Visibility,
+};
 use std::fmt::Write;
 
 impl FileFacts {
@@ -25,7 +27,13 @@ impl FileFacts {
             writeln!(out, "doc {:?}", self.text(doc))?;
         }
         for import in &self.imports {
-            write!(out, "import {:?} {}{}", import.form, ".".repeat(import.level as usize), self.text(import.module))?;
+            write!(
+                out,
+                "import {:?} {}{}",
+                import.form,
+                ".".repeat(import.level as usize),
+                self.text(import.module)
+            )?;
             if let Some(member) = import.member {
                 write!(out, " member {}", self.text(member))?;
             }
@@ -58,7 +66,12 @@ impl FileFacts {
         }
         for flow in &self.flows {
             match *flow {
-                Flow::Assign { target, value, conditional, .. } => {
+                Flow::Assign {
+                    target,
+                    value,
+                    conditional,
+                    ..
+                } => {
                     let maybe = if conditional { " maybe" } else { "" };
                     writeln!(out, "flow{maybe} {} <- {}", self.show(target), self.show(value))?;
                 }
@@ -102,7 +115,13 @@ impl FileFacts {
                 write!(out, " {name}")?;
             }
         }
-        write!(out, " @{}-{} {:?}", definition.span.start_line, definition.span.end_line, self.text(definition.signature))?;
+        write!(
+            out,
+            " @{}-{} {:?}",
+            definition.span.start_line,
+            definition.span.end_line,
+            self.text(definition.signature)
+        )?;
         if !definition.parameters.is_empty() {
             write!(out, " (")?;
             for (position, parameter) in definition.parameters.iter().enumerate() {
@@ -122,7 +141,12 @@ impl FileFacts {
             write!(out, " -> {}", self.show(result))?;
         }
         for base in &definition.bases {
-            write!(out, " {} {}", format!("{:?}", base.kind).to_lowercase(), self.show(base.type_))?;
+            write!(
+                out,
+                " {} {}",
+                format!("{:?}", base.kind).to_lowercase(),
+                self.show(base.type_)
+            )?;
         }
         for &decorator in &definition.decorators {
             write!(out, " @{}", self.show(decorator))?;
@@ -153,7 +177,11 @@ impl FileFacts {
         let show = |id: ExpressionId| self.show_limited(id, depth - 1);
         let name = |name: Name| self.text(name).to_owned();
         let all = |list: List| {
-            self.list(list).iter().map(|&id| show(ExpressionId(id))).collect::<Vec<_>>().join(", ")
+            self.list(list)
+                .iter()
+                .map(|&id| show(ExpressionId(id)))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         match *self.expression(id) {
             Expression::Unknown => "?".to_owned(),

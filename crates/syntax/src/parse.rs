@@ -103,10 +103,15 @@ fn visible_text<'a>(language: &Language, text: &'a str) -> Cow<'a, str> {
 
 fn blank_outside_scripts(text: &str) -> String {
     let bytes = text.as_bytes();
-    let mut blanked: Vec<u8> = bytes.iter().map(|&byte| if byte == b'\n' || byte == b'\r' { byte } else { b' ' }).collect();
+    let mut blanked: Vec<u8> = bytes
+        .iter()
+        .map(|&byte| if byte == b'\n' || byte == b'\r' { byte } else { b' ' })
+        .collect();
     let mut from = 0;
     while let Some(open) = memchr::memmem::find(&bytes[from..], b"<script") {
-        let Some(start) = memchr::memchr(b'>', &bytes[from + open..]) else { break };
+        let Some(start) = memchr::memchr(b'>', &bytes[from + open..]) else {
+            break;
+        };
         let start = from + open + start + 1;
         let end = memchr::memmem::find(&bytes[start..], b"</script").map_or(bytes.len(), |end| start + end);
         blanked[start..end].copy_from_slice(&bytes[start..end]);

@@ -16,7 +16,11 @@ fn tables_name_node_kinds_that_exist() {
     for language in &LANGUAGES {
         let shares = |other: &&Language| other.rules_text == language.rules_text;
         let grammars: Vec<tree_sitter::Language> = LANGUAGES.iter().filter(shares).map(Language::grammar).collect();
-        unknown.extend(unknown_kinds(language.rules_text, &grammars).into_iter().map(|kind| (language.name(), kind)));
+        unknown.extend(
+            unknown_kinds(language.rules_text, &grammars)
+                .into_iter()
+                .map(|kind| (language.name(), kind)),
+        );
     }
     assert_eq!(unknown, []);
 }
@@ -27,7 +31,12 @@ fn names_and_extensions_are_told_apart() {
         for other in &LANGUAGES[..at] {
             assert_ne!(language.name(), other.name());
             for extension in language.extensions() {
-                assert!(!other.extensions().contains(extension), "{extension}: {} and {}", language.name(), other.name());
+                assert!(
+                    !other.extensions().contains(extension),
+                    "{extension}: {} and {}",
+                    language.name(),
+                    other.name()
+                );
             }
         }
     }

@@ -18,7 +18,9 @@ impl Hooks for Elixir {
 }
 
 fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
-    let target = lowering.field(node, "target").filter(|target| target.kind() == "identifier")?;
+    let target = lowering
+        .field(node, "target")
+        .filter(|target| target.kind() == "identifier")?;
     let word = lowering.text(target);
     let (kind, scope) = match word {
         "defmodule" => (Kind::Module, ScopeKind::Module),
@@ -31,7 +33,11 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
         }
         _ => return None,
     };
-    let arguments = lowering.children(node).named().find(|child| child.node.kind() == "arguments")?.node;
+    let arguments = lowering
+        .children(node)
+        .named()
+        .find(|child| child.node.kind() == "arguments")?
+        .node;
     let mut name = arguments.named_child(0)?;
     // `def f(x) when guard`, `def f(x)`, `def f`.
     while let Some(inner) = match name.kind() {
@@ -81,10 +87,16 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
 fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, word: &str) {
     let children = lowering.children(node);
     let arguments = children.named().find(|child| child.node.kind() == "arguments");
-    let Some(module_node) = arguments.and_then(|arguments| arguments.node.named_child(0)) else { return };
+    let Some(module_node) = arguments.and_then(|arguments| arguments.node.named_child(0)) else {
+        return;
+    };
     let module = lowering.name_of(module_node);
     let last = lowering.text(module_node).rsplit('.').next().unwrap_or("");
-    let form = if word == "import" { ImportForm::Wildcard } else { ImportForm::Module };
+    let form = if word == "import" {
+        ImportForm::Wildcard
+    } else {
+        ImportForm::Module
+    };
     let alias = (word == "alias").then(|| lowering.names.intern(last));
     let import = Import {
         module,
