@@ -1,7 +1,11 @@
-//! Facts as bytes: postcard, then a check that every id points into its vector, so that readers of a damaged or hostile
+//! Facts as bytes: postcard over ids told as distances ([`relative`](crate::relative)), then a check that every id points into its vector, so that readers of a damaged or hostile
 //! store can index without fear and walk expressions without cycles.
 
-use crate::facts::{Expression, ExpressionId, FileFacts, Flow, List};
+use crate::facts::{
+    Binding, Definition, Export, Expression, ExpressionId, FileFacts, Flow, Import, List, Name, Problem, Reference, Scope,
+};
+use crate::relative::{self, Turn};
+use serde::Serialize;
 
 /// Why bytes are not facts.
 #[derive(Debug, thiserror::Error)]
@@ -14,18 +18,65 @@ pub enum DecodeError {
     Inconsistent(&'static str),
 }
 
+/// [`FileFacts`] as they are written: the same fields in the same order, ids as distances.
+#[derive(Serialize)]
+struct Written<'a> {
+    language: &'a str,
+    strings: (&'a str, Vec<u32>),
+    package: Option<Name>,
+    doc: Option<Name>,
+    definitions: &'a [Definition],
+    scopes: &'a [Scope],
+    bindings: &'a [Binding],
+    imports: &'a [Import],
+    exports: &'a [Export],
+    expressions: Vec<Expression>,
+    lists: Vec<u32>,
+    flows: Vec<Flow>,
+    references: Vec<Reference>,
+    problems: &'a [Problem],
+    lines: u32,
+    generated: bool,
+}
+
 impl FileFacts {
     /// The facts as bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let guess = self.strings.blob.len() + self.expressions.len() * 4 + self.references.len() * 8;
-        let buffer = Vec::with_capacity(guess + self.definitions.len() * 48 + 256);
+        let mut written = Written {
+            language: &self.language,
+            strings: (&self.strings.blob, self.strings.ends.clone()),
+            package: self.package,
+            doc: self.doc,
+            definitions: &self.definitions,
+            scopes: &self.scopes,
+            bindings: &self.bindings,
+            imports: &self.imports,
+            exports: &self.exports,
+            expressions: self.expressions.clone(),
+            lists: self.lists.clone(),
+            flows: self.flows.clone(),
+            references: self.references.clone(),
+            problems: &self.problems,
+            lines: self.lines,
+            generated: self.generated,
+        };
+        relative::ends(&mut written.strings.1, Turn::Relative);
+        relative::expressions(&mut written.expressions, &mut written.lists, Turn::Relative);
+        relative::flows(&mut written.flows, Turn::Relative);
+        relative::references(&mut written.references, Turn::Relative);
+        let guess = self.strings.blob.len() + self.expressions.len() * 4 + self.references.len() * 6;
+        let buffer = Vec::with_capacity(guess + self.definitions.len() * 40 + 256);
         // Writing to memory cannot fail: every type here has a known length and a plain representation.
-        postcard::to_extend(self, buffer).unwrap_or_default()
+        postcard::to_extend(&written, buffer).unwrap_or_default()
     }
 
-    /// The facts that `bytes` hold. Memory is bounded by a small multiple of `bytes`, whatever they claim.
+    /// The facts that `bytes` hold. Memory and time are bounded by a small multiple of `bytes`, whatever they claim.
     pub fn decode(bytes: &[u8]) -> Result<FileFacts, DecodeError> {
-        let facts: FileFacts = postcard::from_bytes(bytes)?;
+        let mut facts: FileFacts = postcard::from_bytes(bytes)?;
+        relative::ends(&mut facts.strings.ends, Turn::Absolute);
+        relative::expressions(&mut facts.expressions, &mut facts.lists, Turn::Absolute);
+        relative::flows(&mut facts.flows, Turn::Absolute);
+        relative::references(&mut facts.references, Turn::Absolute);
         match facts.inconsistency() {
             Some(what) => Err(DecodeError::Inconsistent(what)),
             None => Ok(facts),
@@ -86,10 +137,17 @@ impl FileFacts {
                 return Some("bindings");
             }
         }
+        let mut entries_left = self.lists.len();
         for (id, node) in self.expressions.iter().enumerate() {
             let before = |child: ExpressionId| child.index() < id;
-            let all_before =
-                |entries: List| list(entries) && self.list(entries).iter().all(|&child| (child as usize) < id);
+            let mut all_before = |entries: List| {
+                // No two expressions share a list, so that checking them all is linear.
+                let Some(left) = entries_left.checked_sub(entries.len as usize) else {
+                    return false;
+                };
+                entries_left = left;
+                list(entries) && self.list(entries).iter().all(|&child| (child as usize) < id)
+            };
             let fits = match *node {
                 Expression::Unknown | Expression::Text(_) | Expression::Literal(_) | Expression::Module(_) => true,
                 Expression::Bound { binding, .. } => binding.index() < bindings,

@@ -6,12 +6,12 @@
 //! after this crate knows what a syntax tree is.
 //!
 //! Everything is a flat vector addressed by a `u32` id, and every text is an interned [`Name`], so a file's facts are
-//! a handful of allocations and encode to about a third of the source.
+//! a handful of allocations and encode to somewhat less than the source.
 
 use serde::{Deserialize, Serialize};
 
 /// Version of the facts' meaning and encoding; part of every cache key. Raise it when extraction changes what it says.
-pub const FACTS_VERSION: u32 = 1;
+pub const FACTS_VERSION: u32 = 2;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -427,9 +427,10 @@ pub enum Bound {
     Parameter(DefinitionId),
     /// The receiver of the method that owns the scope.
     Receiver(DefinitionId),
-    /// A definition of this file.
+    /// A definition of this file. Further definitions of the same name in the same scope, except members of a type, are values
+    /// that [`Flow::Assign`] gives to the name.
     Definition(DefinitionId),
-    /// Something imported.
+    /// Something imported. A second import under the same name has a nameless binding of its own that flows into the first.
     Import(ImportId),
     /// A type parameter; its bound is a [`Flow::Typed`].
     TypeParameter,
@@ -648,7 +649,8 @@ pub enum Flow {
 /// A mention that may become an edge.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reference {
-    /// What is mentioned: a bound or free name, a member, `This` or `Super` (for their constructor calls).
+    /// What is mentioned: a bound or free name, a member, `This` or `Super` (for their constructor calls); for [`Role::Call`] also
+    /// any other callee (an index, the result of a call, a choice, a function written in place).
     pub expression: ExpressionId,
     /// What happens to it.
     pub role: Role,

@@ -9,6 +9,7 @@ mod engine;
 pub mod facts;
 pub mod languages;
 mod parse;
+mod relative;
 
 pub use codec::DecodeError;
 pub use facts::FileFacts;
