@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 use syntax::facts::{Expression, ExpressionId, List, Passing};
 
 use super::evaluate::{Evaluation, UNDERLYING, add_held, position_word};
-use super::languages::{Builtin, Operation};
 use super::links::{ParameterLink, is_type};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
@@ -35,14 +34,14 @@ impl Arguments {
         arguments
     }
 
-    fn get(&self, index: usize) -> Set {
+    pub(super) fn get(&self, index: usize) -> Set {
         self.positional
             .get(index)
             .map(|(set, _)| set.clone())
             .unwrap_or_default()
     }
 
-    fn after(&self, skip: usize) -> Arguments {
+    pub(super) fn after(&self, skip: usize) -> Arguments {
         Arguments {
             positional: self.positional.iter().skip(skip).cloned().collect(),
             named: self.named.clone(),
@@ -52,7 +51,7 @@ impl Arguments {
     }
 
     /// How many there are, when that can be told.
-    fn count(&self) -> Option<usize> {
+    pub(super) fn count(&self) -> Option<usize> {
         let spread = !self.mappings.is_empty() || self.positional.iter().any(|(_, spread)| *spread);
         (!spread).then(|| self.positional.len() + self.named.len())
     }
@@ -94,7 +93,7 @@ impl Evaluation<'_> {
     }
 
     /// The value of an argument; literal containers with nothing worth following in them are left out.
-    fn argument(&self, id: ExpressionId) -> Set {
+    pub(super) fn argument(&self, id: ExpressionId) -> Set {
         let parts = match *self.facts.expression(id) {
             Expression::Sequence { elements } => Some(elements),
             Expression::Mapping { entries } => Some(entries),
@@ -250,7 +249,7 @@ impl Evaluation<'_> {
         self.returned(function, receiver, arguments, set);
     }
 
-    fn pass_receiver(&mut self, function: Place, parameters: &[ParameterLink], receiver: Fact) {
+    pub(super) fn pass_receiver(&mut self, function: Place, parameters: &[ParameterLink], receiver: Fact) {
         // The owner's own instance is known inside; only heirs and objects are news.
         let owner = self.linker.definition(function).and_then(|link| link.owner);
         if let (Value::Instance(class) | Value::Class(class), Some(owner)) = (receiver.value, owner)
@@ -262,7 +261,13 @@ impl Evaluation<'_> {
         self.contribute(Key::parameter(function, index), &[receiver], Evidence::FollowedValue);
     }
 
-    fn pass_arguments(&mut self, function: Place, parameters: &[ParameterLink], bound: bool, arguments: &Arguments) {
+    pub(super) fn pass_arguments(
+        &mut self,
+        function: Place,
+        parameters: &[ParameterLink],
+        bound: bool,
+        arguments: &Arguments,
+    ) {
         let mut next = if bound {
             receiver_index(parameters).map_or(0, |index| index as usize + 1)
         } else {
@@ -333,7 +338,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn pass_one(
+    pub(super) fn pass_one(
         &mut self,
         function: Place,
         parameters: &[ParameterLink],
@@ -412,331 +417,6 @@ impl Evaluation<'_> {
                 ) if gives_receiver && linker.inherits(actual, class) => {}
                 _ => set.insert(fact),
             }
-        }
-    }
-
-    fn builtin(&mut self, builtin: Builtin, arguments: &Arguments, id: ExpressionId, set: &mut Set) {
-        match builtin {
-            Builtin::Super => self.super_call(arguments, id, set),
-            Builtin::Same(index) => set.extend(arguments.get(index).facts()),
-            Builtin::Container => {
-                set.insert(Fact::new(Value::Object(self.object(id)), Evidence::Lexical));
-                for &fact in self.expand(arguments.get(0).facts()).facts() {
-                    if matches!(fact.value, Value::Object(_) | Value::Pairs(_)) {
-                        set.insert(fact);
-                    }
-                }
-            }
-            Builtin::Element(index) => {
-                let container = self.expand(arguments.get(index).facts());
-                set.extend(self.element(container.facts()).facts());
-            }
-            Builtin::Map(index) => {
-                let results = self.call_with_elements(arguments, index, id);
-                let object = self.object(id);
-                self.fill(object, UNKEYED, results.facts());
-                set.insert(Fact::new(Value::Object(object), Evidence::FollowedValue));
-            }
-            Builtin::Filter(index) => {
-                self.call_with_elements(arguments, index, id);
-                set.extend(arguments.get(index + 1).facts());
-            }
-            Builtin::Keyed(name) => {
-                let elements = self.expand(arguments.get(0).facts());
-                let elements = self.element(elements.facts());
-                let word = Word::of(name);
-                for (known, function) in &arguments.named {
-                    if *known == word {
-                        self.call_all(function, &Arguments::of_one(elements.clone()), id);
-                    }
-                }
-                set.extend(arguments.get(0).facts());
-            }
-            Builtin::Invokes => {
-                for function in arguments.all() {
-                    self.call_all(function, &Arguments::default(), id);
-                }
-                set.insert(Fact::new(Value::Foreign, Evidence::Import));
-            }
-            Builtin::Partial => {
-                let bound = arguments.after(1);
-                self.call_all(&arguments.get(0), &bound, id);
-                set.extend_at_best(arguments.get(0).facts(), Evidence::FollowedValue);
-            }
-            Builtin::TypeOf => {
-                for fact in self.expand(arguments.get(0).facts()).facts() {
-                    if let Value::Instance(class) = fact.value {
-                        set.insert(Fact::new(Value::Class(class), fact.evidence));
-                    }
-                }
-            }
-            Builtin::GetMember => {
-                if let Some(name) = arguments.second_text {
-                    let object = arguments.get(0);
-                    set.extend_at_best(self.member(object.facts(), name, "").facts(), Evidence::FollowedValue);
-                }
-                set.extend(arguments.get(2).facts());
-            }
-            Builtin::SetMember => {
-                if let Some(name) = arguments.second_text {
-                    let values = arguments.get(2);
-                    for object in self.expand(arguments.get(0).facts()).facts() {
-                        if let Value::Instance(class) | Value::Class(class) = object.value {
-                            self.contribute(Key::field(class, name), values.facts(), Evidence::FollowedValue);
-                        }
-                    }
-                }
-            }
-            Builtin::Enumerate => {
-                for fact in self.expand(arguments.get(0).facts()).facts() {
-                    if let Value::Object(object) = fact.value {
-                        set.insert(Fact::new(Value::Pairs(object), fact.evidence));
-                    }
-                }
-            }
-            Builtin::Zip => {
-                let object = self.object(id);
-                for (position, (container, _)) in arguments.positional.iter().enumerate() {
-                    let container = self.expand(container.facts());
-                    let elements = self.element(container.facts());
-                    let key = Key::content(object, position_word(position));
-                    self.contribute(key, elements.facts(), Evidence::FollowedValue);
-                }
-                let tuple = Fact::new(Value::Object(object), Evidence::FollowedValue);
-                self.contribute(Key::content(object, ALL), &[tuple], Evidence::FollowedValue);
-                set.insert(tuple);
-            }
-            Builtin::Mapping => {
-                let object = self.object(id);
-                for (name, values) in &arguments.named {
-                    self.fill(object, *name, values.facts());
-                }
-                set.insert(Fact::new(Value::Object(object), Evidence::Lexical));
-                set.extend(arguments.get(0).facts());
-            }
-            Builtin::Assign => {
-                for values in arguments.all() {
-                    set.extend(values.facts());
-                }
-            }
-        }
-    }
-
-    fn super_call(&mut self, arguments: &Arguments, id: ExpressionId, set: &mut Set) {
-        let named = arguments.get(0);
-        let explicit = named.facts().iter().find_map(|fact| match fact.value {
-            Value::Class(class) => Some(class),
-            _ => None,
-        });
-        let class = explicit.or_else(|| {
-            let Expression::Call { callee, .. } = *self.facts.expression(id) else {
-                return None;
-            };
-            match *self.facts.expression(callee) {
-                Expression::Free { scope, .. } => self.receiver_of(scope).0,
-                _ => None,
-            }
-        });
-        if let Some(class) = class {
-            set.insert(Fact::new(Value::Super(class), Evidence::DeclaredReceiver));
-        }
-    }
-
-    /// Calls argument `index` with the elements of the next one; gives what comes back.
-    fn call_with_elements(&mut self, arguments: &Arguments, index: usize, id: ExpressionId) -> Set {
-        let mut inner = Arguments::default();
-        for (container, _) in arguments.positional.iter().skip(index + 1) {
-            let container = self.expand(container.facts());
-            inner.positional.push((self.element(container.facts()), false));
-        }
-        self.call_all(&arguments.get(index), &inner, id)
-    }
-
-    fn call_all(&mut self, functions: &Set, arguments: &Arguments, id: ExpressionId) -> Set {
-        let mut set = Set::default();
-        for &fact in self.expand(functions.facts()).facts() {
-            self.apply(fact, arguments, id, &mut set);
-        }
-        set
-    }
-
-    /// A method of the language's own containers, promises and functions.
-    fn operate(
-        &mut self,
-        operation: Operation,
-        objects: &[Fact],
-        unknown: bool,
-        arguments: &Arguments,
-        id: ExpressionId,
-        set: &mut Set,
-    ) {
-        if operation.invokes() {
-            let of_tree = objects
-                .iter()
-                .any(|fact| matches!(fact.value, Value::Instance(_) | Value::Class(_)));
-            if !of_tree || unknown || operation == Operation::Then {
-                self.higher_order(operation, objects, arguments, id, set);
-            }
-            return;
-        }
-        for &fact in objects {
-            match fact.value {
-                Value::Object(object) => self.container_method(operation, object, fact, arguments, set),
-                Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..) => {
-                    self.function_method(operation, fact, arguments, id, set);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn container_method(
-        &mut self,
-        operation: Operation,
-        object: Place,
-        fact: Fact,
-        arguments: &Arguments,
-        set: &mut Set,
-    ) {
-        match operation {
-            Operation::Append(index) => self.fill(object, UNKEYED, arguments.get(index).facts()),
-            Operation::Extend => {
-                for (name, values) in &arguments.named {
-                    self.fill(object, *name, values.facts());
-                }
-                let container = self.expand(arguments.get(0).facts());
-                let mut held = Set::default();
-                for &fact in container.facts() {
-                    if let Value::Object(other) = fact.value
-                        && other != object
-                    {
-                        self.add_content(other, ALL, fact.evidence, &mut held);
-                    }
-                }
-                self.fill(object, UNKEYED, held.facts());
-            }
-            Operation::Put => {
-                self.fill(
-                    object,
-                    arguments.first_text.unwrap_or(UNKEYED),
-                    arguments.get(1).facts(),
-                );
-            }
-            Operation::Get => {
-                match arguments.first_text {
-                    Some(key) => {
-                        self.add_content(object, key, fact.evidence, set);
-                        self.add_content(object, UNKEYED, fact.evidence, set);
-                    }
-                    None => self.add_content(object, ALL, fact.evidence, set),
-                }
-                set.extend(arguments.get(1).facts());
-            }
-            Operation::GetOrPut => {
-                let part = arguments.first_text.unwrap_or(UNKEYED);
-                self.fill(object, part, arguments.get(1).facts());
-                self.add_content(object, part, fact.evidence, set);
-                set.extend(arguments.get(1).facts());
-            }
-            Operation::Element => self.add_content(object, ALL, fact.evidence, set),
-            Operation::Same => set.insert(fact),
-            Operation::Pairs => set.insert(Fact::new(Value::Pairs(object), fact.evidence)),
-            _ => {}
-        }
-    }
-
-    fn function_method(
-        &mut self,
-        operation: Operation,
-        fact: Fact,
-        arguments: &Arguments,
-        id: ExpressionId,
-        set: &mut Set,
-    ) {
-        let function = match fact.value {
-            Value::Function(function) | Value::Method(function, _) | Value::MethodOf(function, _) => function,
-            _ => return,
-        };
-        let receivers = self.expand(arguments.get(0).facts());
-        let receiver = receivers
-            .facts()
-            .iter()
-            .copied()
-            .find(|fact| matches!(fact.value, Value::Instance(_) | Value::Object(_)));
-        match operation {
-            Operation::Call => self.invoke(function, receiver, &arguments.after(1), set),
-            Operation::Apply => {
-                let mut inner = Arguments::default();
-                inner.positional.push((arguments.get(1), true));
-                self.invoke(function, receiver, &inner, set);
-            }
-            Operation::Bind => {
-                if arguments.positional.len() > 1 {
-                    self.invoke(function, receiver, &arguments.after(1), &mut Set::default());
-                }
-                let value = match receiver.map(|receiver| receiver.value) {
-                    Some(Value::Instance(class)) => Value::Method(function, class),
-                    Some(Value::Object(object)) => Value::MethodOf(function, object),
-                    _ => Value::Function(function),
-                };
-                set.insert(Fact::new(value, fact.evidence.max(Evidence::FollowedValue)));
-            }
-            _ => {
-                let _ = id;
-            }
-        }
-    }
-
-    fn higher_order(
-        &mut self,
-        operation: Operation,
-        objects: &[Fact],
-        arguments: &Arguments,
-        id: ExpressionId,
-        set: &mut Set,
-    ) {
-        let mut containers = Set::default();
-        for &fact in objects {
-            let wrapped = self.policy.policy.transparent_elements && matches!(fact.value, Value::Instance(_));
-            if wrapped || matches!(fact.value, Value::Object(_) | Value::Pairs(_)) {
-                containers.insert(fact);
-            }
-        }
-        if operation == Operation::Then {
-            let payload = self.unwrap(objects);
-            let mut inner = Arguments::of_one(Set::default());
-            for &fact in payload.facts() {
-                if !matches!(fact.value, Value::Foreign | Value::External(_)) {
-                    inner.positional[0].0.insert(fact);
-                }
-            }
-            for (function, _) in &arguments.positional {
-                let results = self.call_all(function, &inner, id);
-                set.extend(results.facts());
-            }
-            set.extend(inner.positional[0].0.facts());
-            return;
-        }
-        let elements = self.element(containers.facts());
-        let mut inner = Arguments::default();
-        if operation == Operation::Fold {
-            inner.positional.push((arguments.get(1), false));
-        }
-        inner.positional.push((elements.clone(), false));
-        let results = self.call_all(&arguments.get(0), &inner, id);
-        match operation {
-            Operation::Map => {
-                let object = self.object(id);
-                self.fill(object, UNKEYED, results.facts());
-                set.insert(Fact::new(Value::Object(object), Evidence::FollowedValue));
-            }
-            Operation::Filter => set.extend(containers.facts()),
-            Operation::Find => set.extend(elements.facts()),
-            Operation::Fold => {
-                set.extend(results.facts());
-                set.extend(arguments.get(1).facts());
-            }
-            _ => {}
         }
     }
 }

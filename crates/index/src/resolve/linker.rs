@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use smallvec::SmallVec;
-use syntax::facts::{BaseKind, Bound, Expression, ExpressionId, FileFacts, Flags, ImportForm, Kind, Name};
+use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Name};
 
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
 use super::links::{ExportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable};
@@ -22,8 +22,6 @@ use crate::tree::Tree;
 
 /// Longest chain of re-exports that is followed.
 const MAX_CHAIN: u8 = 12;
-/// Most ancestors that a class is given.
-const MAX_ANCESTORS: usize = 64;
 
 /// What a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,20 +68,20 @@ pub struct Linker {
     /// Texts of external names.
     pub externals: Externals,
     /// Names of packages that span files.
-    package_names: WordMap<(Word, Word), SmallVec<[Place; 1]>>,
+    pub(super) package_names: WordMap<(Word, Word), SmallVec<[Place; 1]>>,
     /// Types by their qualified name, in languages whose types nest as packages do.
-    qualified_types: WordMap<Word, SmallVec<[Place; 1]>>,
+    pub(super) qualified_types: WordMap<Word, SmallVec<[Place; 1]>>,
     /// Members written outside of their owner.
-    outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
+    pub(super) outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
     /// Bases as written, by class.
-    bases: WordMap<u64, Vec<BaseLink>>,
-    ancestries: WordMap<u64, Ancestry>,
+    pub(super) bases: WordMap<u64, Vec<BaseLink>>,
+    pub(super) ancestries: WordMap<u64, Ancestry>,
     /// Every name that some file assigns as a member: other names need not be looked up among contributed values.
-    fields: HashSet<Word, BuildHasherDefault<Identity>>,
+    pub(super) fields: HashSet<Word, BuildHasherDefault<Identity>>,
     /// Direct heirs, by class.
-    heirs: WordMap<u64, Vec<Place>>,
+    pub(super) heirs: WordMap<u64, Vec<Place>>,
     /// Interfaces that a type implements without saying so.
-    satisfied: WordMap<u64, Vec<Place>>,
+    pub(super) satisfied: WordMap<u64, Vec<Place>>,
 }
 
 /// A place as a key of a [`WordMap`], which does no hashing of its own.
@@ -268,7 +266,7 @@ impl Linker {
         SmallVec::new()
     }
 
-    fn own_constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
+    pub(super) fn own_constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
         let mut found: SmallVec<[Place; 2]> = SmallVec::new();
         for &name in &self.policy(class.file).constructors {
             found.extend(self.own_members(class, name).into_iter().filter(|&member| {
@@ -332,7 +330,7 @@ impl Linker {
         }
     }
 
-    fn find_export(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
+    pub(super) fn find_export(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
         let Some(depth) = depth.checked_sub(1) else {
             return;
         };
@@ -361,7 +359,7 @@ impl Linker {
         }
     }
 
-    fn find_in_wildcards(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
+    pub(super) fn find_in_wildcards(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
         let Some(depth) = depth.checked_sub(1) else {
             return;
         };
@@ -386,7 +384,7 @@ impl Linker {
         }
     }
 
-    fn find_import(&self, file: u32, import: u32, bound: bool, depth: u8, found: &mut Names) {
+    pub(super) fn find_import(&self, file: u32, import: u32, bound: bool, depth: u8, found: &mut Names) {
         let Some(depth) = depth.checked_sub(1) else {
             return;
         };
@@ -411,7 +409,7 @@ impl Linker {
         }
     }
 
-    fn find_member(&self, module: ModuleTarget, name: Word, text: &str, depth: u8, found: &mut Names) {
+    pub(super) fn find_member(&self, module: ModuleTarget, name: Word, text: &str, depth: u8, found: &mut Names) {
         match module {
             ModuleTarget::File(file) => {
                 self.find_export(file, name, depth, found);
@@ -468,7 +466,7 @@ impl Linker {
             .unwrap_or_default()
     }
 
-    fn push_definition(&self, place: Place, found: &mut Names) {
+    pub(super) fn push_definition(&self, place: Place, found: &mut Names) {
         let Some(definition) = self.definition(place) else {
             return;
         };
@@ -484,7 +482,7 @@ impl Linker {
         }
     }
 
-    fn push_module(&self, module: ModuleTarget, found: &mut Names) {
+    pub(super) fn push_module(&self, module: ModuleTarget, found: &mut Names) {
         match module {
             ModuleTarget::File(file) => push(found, Found::Value(Value::Module(file))),
             ModuleTarget::Package(package) => push(found, Found::Value(Value::Package(package))),
@@ -494,7 +492,7 @@ impl Linker {
         }
     }
 
-    fn gather_packages(&mut self) {
+    pub(super) fn gather_packages(&mut self) {
         for (file, links) in self.links.iter().enumerate() {
             let Some(package) = self.maps.package_of(file as u32) else {
                 continue;
@@ -509,7 +507,7 @@ impl Linker {
     }
 
     /// Files every type under the word of its qualified name, nested ones under those of their owners.
-    fn gather_qualified_types(&mut self) {
+    pub(super) fn gather_qualified_types(&mut self) {
         for (file, links) in self.links.iter().enumerate() {
             let file = file as u32;
             let Some(package) = self
@@ -539,334 +537,6 @@ impl Linker {
             }
         }
     }
-
-    fn gather_owners(&mut self, tree: &dyn Tree) {
-        let owners: Vec<Vec<(u32, Place, bool)>> = (0..self.links.len() as u32)
-            .into_par_iter()
-            .map(|file| self.owners_of(file, tree))
-            .collect();
-        for (file, owners) in owners.into_iter().enumerate() {
-            if owners.is_empty() {
-                continue;
-            }
-            let links = Arc::make_mut(&mut self.links[file]);
-            for (id, owner, outside) in owners {
-                links.definitions[id as usize].owner = Some(owner);
-                if outside {
-                    let member = Place { file: file as u32, id };
-                    let name = links.definitions[id as usize].name;
-                    self.outside_members
-                        .entry((packed(owner), name))
-                        .or_default()
-                        .push(member);
-                }
-            }
-        }
-    }
-
-    /// (definition, owner, whether it is written outside of the owner), for every definition that has an owner.
-    fn owners_of(&self, file: u32, tree: &dyn Tree) -> Vec<(u32, Place, bool)> {
-        let links = &self.links[file as usize];
-        let inside = |id: u32, parent: u32| (id, Place { file, id: parent }, false);
-        let mut owners = Vec::new();
-        let mut facts: Option<Arc<FileFacts>> = None;
-        for (id, definition) in links.definitions.iter().enumerate() {
-            let id = id as u32;
-            let parent = links.definitions.get(definition.parent as usize);
-            if definition.kind == Kind::Lambda || definition.kind == Kind::Extension {
-                continue;
-            }
-            if parent.is_some_and(|parent| is_type(parent.kind))
-                && links
-                    .members_of(definition.parent, definition.name)
-                    .iter()
-                    .any(|&(_, _, member)| member == id)
-            {
-                owners.push(inside(id, definition.parent));
-                continue;
-            }
-            let facts = facts.get_or_insert_with(|| tree.facts(FileId(file)));
-            let own = facts
-                .definitions
-                .get(id as usize)
-                .and_then(|definition| definition.owner);
-            let around = match parent {
-                Some(parent) if parent.kind == Kind::Extension => facts
-                    .definitions
-                    .get(definition.parent as usize)
-                    .and_then(|definition| definition.owner),
-                _ => None,
-            };
-            if let Some(owner) = own.or(around) {
-                for value in self.static_values(file, facts, owner, 8) {
-                    if let Value::Class(place) | Value::Function(place) = value {
-                        owners.push((id, place, true));
-                        break;
-                    }
-                }
-            }
-        }
-        owners
-    }
-
-    fn gather_bases(&mut self, tree: &dyn Tree) {
-        let bases: Vec<Vec<(Place, Vec<BaseLink>)>> = (0..self.links.len() as u32)
-            .into_par_iter()
-            .map(|file| self.bases_of(file, tree))
-            .collect();
-        let mut classes = Vec::new();
-        for (class, bases) in bases.into_iter().flatten() {
-            for base in &bases {
-                if let Value::Class(base) | Value::Function(base) = base.value {
-                    self.heirs.entry(packed(base)).or_default().push(class);
-                }
-            }
-            classes.push(class);
-            self.bases.entry(packed(class)).or_default().extend(bases);
-        }
-        let mut ancestries = WordMap::default();
-        for &class in &classes {
-            self.linearise(class, &mut ancestries, 0);
-        }
-        self.ancestries = ancestries;
-    }
-
-    fn gather_satisfied(&mut self) {
-        for (class, interface) in self.find_satisfied() {
-            self.heirs.entry(packed(interface)).or_default().push(class);
-            self.satisfied.entry(packed(class)).or_default().push(interface);
-        }
-    }
-
-    fn bases_of(&self, file: u32, tree: &dyn Tree) -> Vec<(Place, Vec<BaseLink>)> {
-        let links = &self.links[file as usize];
-        let mut all = Vec::new();
-        if !links
-            .definitions
-            .iter()
-            .any(|definition| is_type(definition.kind) || definition.kind == Kind::Extension)
-        {
-            return all;
-        }
-        let facts = tree.facts(FileId(file));
-        for (id, definition) in facts.definitions.iter().enumerate() {
-            if definition.bases.is_empty() {
-                continue;
-            }
-            let mut bases = Vec::new();
-            for base in &definition.bases {
-                let values = self.static_values(file, &facts, base.type_, 8);
-                let known = values
-                    .iter()
-                    .copied()
-                    .find(|value| matches!(value, Value::Class(_) | Value::Function(_)));
-                bases.push(BaseLink {
-                    value: known.or(values.first().copied()).unwrap_or(Value::Foreign),
-                    kind: base.kind,
-                });
-            }
-            let class = if definition.kind == Kind::Extension {
-                let owner = definition.owner.map(|owner| self.static_values(file, &facts, owner, 8));
-                owner.into_iter().flatten().find_map(|value| match value {
-                    Value::Class(place) => Some(place),
-                    _ => None,
-                })
-            } else {
-                Some(Place { file, id: id as u32 })
-            };
-            if let Some(class) = class {
-                all.push((class, bases));
-            }
-        }
-        all
-    }
-
-    fn linearise(&self, class: Place, done: &mut WordMap<u64, Ancestry>, depth: u8) {
-        if done.contains_key(&packed(class)) || depth > 40 {
-            return;
-        }
-        // A class that inherits from itself through others is entered first, so the recursion ends.
-        done.insert(
-            packed(class),
-            Ancestry {
-                classes: Box::new([class]),
-                open: true,
-            },
-        );
-        let mut open = false;
-        let mut parents = Vec::new();
-        let bases = self.bases(class);
-        for base in bases
-            .iter()
-            .filter(|base| base.kind == BaseKind::Mixes)
-            .chain(bases.iter().filter(|base| base.kind != BaseKind::Mixes))
-        {
-            match base.value {
-                Value::Class(parent) | Value::Function(parent) => {
-                    self.linearise(parent, done, depth + 1);
-                    match done.get(&packed(parent)) {
-                        Some(ancestry) => {
-                            open |= ancestry.open;
-                            parents.push(ancestry.classes.to_vec());
-                        }
-                        None => parents.push(vec![parent]),
-                    }
-                }
-                Value::External(word) => open |= !self.is_closed_external(word),
-                _ => open = true,
-            }
-        }
-        let order = self.policy(class.file).policy.order;
-        let mut classes = vec![class];
-        match order {
-            BaseOrder::C3 => merge(&mut classes, parents),
-            BaseOrder::DepthFirst => {
-                for place in parents.into_iter().flatten() {
-                    if !classes.contains(&place) {
-                        classes.push(place);
-                    }
-                }
-            }
-        }
-        classes.truncate(MAX_ANCESTORS);
-        done.insert(
-            packed(class),
-            Ancestry {
-                classes: classes.into(),
-                open,
-            },
-        );
-    }
-
-    /// External bases that bring no members worth waiting for.
-    fn is_closed_external(&self, word: Word) -> bool {
-        matches!(
-            &*self.externals.text(word),
-            "py:builtins::object" | "py:abc::ABC" | "py:typing::Protocol" | "py:typing::Generic"
-        )
-    }
-
-    /// The values of an expression as far as names, imports and members tell without following values.
-    pub fn static_values(
-        &self,
-        file: u32,
-        facts: &FileFacts,
-        expression: ExpressionId,
-        depth: u8,
-    ) -> SmallVec<[Value; 2]> {
-        let mut values = SmallVec::new();
-        let Some(depth) = depth.checked_sub(1) else {
-            return values;
-        };
-        match *facts.expression(expression) {
-            Expression::Bound { binding, .. } => {
-                let Some(binding) = facts.bindings.get(binding.index()) else {
-                    return values;
-                };
-                let text = facts.text(binding.name);
-                match binding.to {
-                    Bound::Definition(id) => match self.as_value(Place { file, id: id.0 }) {
-                        Some(value) => values.push(value),
-                        None => self.static_found(&[Found::Variable(file, Word::of(text))], depth, &mut values),
-                    },
-                    Bound::Import(import) => self.static_found(&self.imported(file, import.0), depth, &mut values),
-                    _ => self.static_found(&[Found::Variable(file, Word::of(text))], depth, &mut values),
-                }
-            }
-            Expression::Free { name, .. } => {
-                let text = facts.text(name);
-                let word = Word::of(text);
-                self.static_found(&self.ambient(file, word, text), depth, &mut values);
-                if values.is_empty()
-                    && let Some(&builtin) = self.policy(file).builtin_names.get(&word)
-                {
-                    values.push(Value::External(builtin));
-                }
-            }
-            Expression::Member { object, name } => {
-                let text = facts.text(name);
-                for value in self.static_values(file, facts, object, depth) {
-                    self.static_member(value, Word::of(text), text, depth, &mut values);
-                }
-            }
-            Expression::Generic { base, .. } => return self.static_values(file, facts, base, depth),
-            Expression::Wrapped(inner) | Expression::Typed(inner) => {
-                return self.static_values(file, facts, inner, depth);
-            }
-            Expression::Definition(id) => values.extend(self.as_value(Place { file, id: id.0 })),
-            _ => {}
-        }
-        values
-    }
-
-    /// The words of the names that `static_values` would start from, read as a path at the top of `file`.
-    fn static_path(&self, file: u32, path: &[Word], depth: u8, values: &mut SmallVec<[Value; 2]>) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        let Some((&first, rest)) = path.split_first() else {
-            return;
-        };
-        let mut current: SmallVec<[Value; 2]> = SmallVec::new();
-        let mut names = self.export(file, first);
-        if names.is_empty() {
-            names = self.ambient(file, first, "");
-        }
-        self.static_found(&names, depth, &mut current);
-        for &word in rest {
-            let mut next = SmallVec::new();
-            for value in current {
-                self.static_member(value, word, "", depth, &mut next);
-            }
-            current = next;
-        }
-        values.extend(current);
-    }
-
-    fn static_member(&self, value: Value, name: Word, text: &str, depth: u8, values: &mut SmallVec<[Value; 2]>) {
-        match value {
-            Value::Module(file) => {
-                self.static_found(&self.module_member(ModuleTarget::File(file), name, text), depth, values);
-            }
-            Value::Package(package) => {
-                self.static_found(
-                    &self.module_member(ModuleTarget::Package(package), name, text),
-                    depth,
-                    values,
-                );
-            }
-            Value::Class(class) | Value::Function(class) => {
-                for member in self.own_members(class, name) {
-                    values.extend(self.as_value(member));
-                }
-            }
-            Value::External(word) if !text.is_empty() => {
-                values.push(Value::External(self.externals.member(word, name, text)));
-            }
-            _ => {}
-        }
-    }
-
-    fn static_found(&self, found: &[Found], depth: u8, values: &mut SmallVec<[Value; 2]>) {
-        for found in found {
-            match *found {
-                Found::Value(value) => values.push(value),
-                Found::Variable(file, name) => {
-                    let aliases = &self.links[file as usize].aliases;
-                    let start = aliases.partition_point(|(known, _)| *known < name);
-                    for (known, path) in &aliases[start..] {
-                        if *known != name {
-                            break;
-                        }
-                        if path.first() != Some(&name) {
-                            self.static_path(file, path, depth, values);
-                        }
-                    }
-                }
-                Found::Export(..) | Found::ExportMember(..) => {}
-            }
-        }
-    }
 }
 
 /// Name under which a file contributes what its decorators make of a definition, besides the definition itself.
@@ -874,13 +544,13 @@ pub fn decorated_name(place: Place) -> Word {
     Word(u64::from(place.id)).then(Word(4))
 }
 
-fn push(found: &mut Names, name: Found) {
+pub(super) fn push(found: &mut Names, name: Found) {
     if !found.contains(&name) {
         found.push(name);
     }
 }
 
-fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &FileFacts, file: u32) {
+pub(super) fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &FileFacts, file: u32) {
     let policy = &ALL[links.language as usize];
     let path = modules.tree.path(FileId(file)).to_string();
     let package = links.package.clone();
@@ -922,31 +592,6 @@ fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &FileFacts, 
             links
                 .text_modules
                 .push((Word::of(site.module), (policy.module)(modules, &site)));
-        }
-    }
-}
-
-/// C3: repeatedly takes the first head that is in no other list's tail. When the hierarchy is inconsistent, falls back to
-/// the first head, so that every class still gets an order.
-fn merge(classes: &mut Vec<Place>, parents: Vec<Vec<Place>>) {
-    let direct: Vec<Place> = parents.iter().filter_map(|list| list.first().copied()).collect();
-    let mut lists: Vec<std::collections::VecDeque<Place>> = parents.into_iter().map(Into::into).collect();
-    lists.push(direct.into());
-    loop {
-        lists.retain(|list| !list.is_empty());
-        let Some(first) = lists.first().map(|list| list[0]) else {
-            return;
-        };
-        let good = lists
-            .iter()
-            .map(|list| list[0])
-            .find(|head| !lists.iter().any(|list| list.iter().skip(1).any(|other| other == head)));
-        let next = good.unwrap_or(first);
-        if !classes.contains(&next) {
-            classes.push(next);
-        }
-        for list in &mut lists {
-            list.retain(|place| *place != next);
         }
     }
 }

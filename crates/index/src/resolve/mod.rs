@@ -25,8 +25,11 @@
 //!    edge both fail.
 //! 5. Measure with `lacon bench accuracy DIR --language <name>`.
 
+mod bases;
 mod bindings;
+mod builtins;
 mod calls;
+mod containers;
 mod emit;
 pub mod evaluate;
 pub mod languages;
@@ -34,8 +37,11 @@ pub mod linker;
 pub mod links;
 mod members;
 pub mod modules;
+mod names;
 mod overloads;
+mod publish;
 mod satisfaction;
+mod static_values;
 pub mod tables;
 pub mod value;
 pub mod words;

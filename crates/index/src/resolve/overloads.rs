@@ -282,7 +282,11 @@ impl Evaluation<'_> {
             (Array(one), Array(other)) if one == Word(0) || other == Word(0) => Fit::Perhaps,
             (Array(one), Array(other)) => {
                 let primitive = |word: Word| PRIMITIVES.iter().any(|name| Word::of(name) == word);
-                if primitive(one) || primitive(other) { Fit::Never } else { Fit::Perhaps }
+                if primitive(one) || primitive(other) {
+                    Fit::Never
+                } else {
+                    Fit::Perhaps
+                }
             }
             // Functions stand for any interface of one method.
             (Function, Named(_)) => Fit::Perhaps,

@@ -102,8 +102,16 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
         let found = join(directory, name).and_then(|path| file_at(modules, &path));
         return found.map_or(ModuleTarget::Nothing, ModuleTarget::File);
     }
-    let aliased = modules.packages.path_aliases(site.path).flat_map(|aliases| aliases.places(name));
-    let packaged = modules.packages.npm_packages().iter().filter_map(|package| package.places(name)).flatten();
+    let aliased = modules
+        .packages
+        .path_aliases(site.path)
+        .flat_map(|aliases| aliases.places(name));
+    let packaged = modules
+        .packages
+        .npm_packages()
+        .iter()
+        .filter_map(|package| package.places(name))
+        .flatten();
     for place in aliased.chain(packaged) {
         if let Some(file) = file_at(modules, &place) {
             return ModuleTarget::File(file);

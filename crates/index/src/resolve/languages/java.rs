@@ -121,7 +121,14 @@ pub(super) fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarg
 }
 
 const JAVA_LANG: &[&str] = &[
-    "byte", "short", "char", "int", "long", "float", "double", "boolean",
+    "byte",
+    "short",
+    "char",
+    "int",
+    "long",
+    "float",
+    "double",
+    "boolean",
     "Object",
     "String",
     "StringBuilder",

@@ -1,0 +1,143 @@
+//! Literals and generic types that hold other values.
+
+use super::evaluate::{Evaluation, PAYLOAD, position_word};
+use super::languages::Generic;
+use super::value::{Fact, Place, Set, Value};
+use super::words::{ALL, Key, UNKEYED, Word};
+use crate::model::Evidence;
+use syntax::facts::{Expression, ExpressionId};
+
+impl Evaluation<'_> {
+    pub(super) fn sequence(&mut self, id: ExpressionId, elements: &[u32]) -> Set {
+        let object = self.object(id);
+        let mut set = Set::of(Value::Object(object), Evidence::Lexical);
+        let mut spread = false;
+        for (position, &element) in elements.iter().enumerate() {
+            let values = self.set_of(ExpressionId(element));
+            if let Expression::Argument { .. } = self.facts.expression(ExpressionId(element)) {
+                // The elements of a spread container are reached through the container itself.
+                set.extend(values.facts());
+                spread = true;
+                continue;
+            }
+            if values.is_empty() {
+                continue;
+            }
+            let key = if spread { UNKEYED } else { position_word(position) };
+            self.fill(object, key, values.facts());
+        }
+        set
+    }
+
+    pub(super) fn mapping(&mut self, id: ExpressionId, entries: &[u32]) -> Set {
+        let object = self.object(id);
+        let mut set = Set::of(Value::Object(object), Evidence::Lexical);
+        for pair in entries.chunks(2) {
+            let &[key, value] = pair else {
+                continue;
+            };
+            let values = self.set_of(ExpressionId(value));
+            if let Expression::Argument { .. } = self.facts.expression(ExpressionId(value)) {
+                set.extend(values.facts());
+                continue;
+            }
+            if values.is_empty() {
+                continue;
+            }
+            let part = match *self.facts.expression(ExpressionId(key)) {
+                Expression::Text(name) => self.words[name.index()],
+                _ => UNKEYED,
+            };
+            self.fill(object, part, values.facts());
+        }
+        set
+    }
+
+    /// Puts facts into a part of a container.
+    pub fn fill(&mut self, object: Place, part: Word, facts: &[Fact]) {
+        self.contribute(Key::content(object, part), facts, Evidence::Lexical);
+        self.contribute(Key::content(object, ALL), facts, Evidence::Lexical);
+    }
+
+    pub(super) fn generic(&mut self, id: ExpressionId, base: ExpressionId, arguments: &[u32]) -> Set {
+        let bases = self.set_of(base);
+        let inside = bases
+            .facts()
+            .iter()
+            .any(|fact| matches!(fact.value, Value::Class(_) | Value::Object(_)));
+        if inside {
+            return bases;
+        }
+        let name = match *self.facts.expression(base) {
+            Expression::Member { name, .. } | Expression::Free { name, .. } => Some(self.words[name.index()]),
+            Expression::Bound { binding, .. } => {
+                let binding = &self.facts.bindings[binding.index()];
+                match binding.to {
+                    syntax::facts::Bound::Import(import) => {
+                        let import = &self.facts.imports[import.index()];
+                        import
+                            .member
+                            .or(Some(binding.name))
+                            .map(|name| self.words[name.index()])
+                    }
+                    _ => Some(self.words[binding.name.index()]),
+                }
+            }
+            _ => None,
+        };
+        let generic = name
+            .and_then(|name| self.policy.generics.get(&name).copied())
+            .unwrap_or(Generic::Holds);
+        let object = self.object(id);
+        let mut set = Set::default();
+        match generic {
+            Generic::Any => {
+                for &argument in arguments {
+                    set.extend(self.facts_of(ExpressionId(argument)));
+                }
+                return set;
+            }
+            Generic::First => {
+                if let Some(&first) = arguments.first() {
+                    set.extend(self.facts_of(ExpressionId(first)));
+                }
+                return set;
+            }
+            Generic::TypeOf => {
+                for &argument in arguments {
+                    for fact in self.facts_of(ExpressionId(argument)) {
+                        if let Value::Class(class) = fact.value {
+                            set.insert(Fact::new(Value::TypeOf(class), fact.evidence));
+                        }
+                    }
+                }
+                return set;
+            }
+            Generic::Callable => {
+                if let Some(&last) = arguments.last() {
+                    let result = self.instances(self.facts_of(ExpressionId(last)));
+                    self.contribute(
+                        Key::result_of_object(object),
+                        result.facts(),
+                        Evidence::DeclaredReceiver,
+                    );
+                }
+            }
+            Generic::Holds => {
+                if let Some(&last) = arguments.last() {
+                    let held = self.instances(self.facts_of(ExpressionId(last)));
+                    self.contribute(Key::content(object, PAYLOAD), held.facts(), Evidence::DeclaredReceiver);
+                    self.fill(object, UNKEYED, held.facts());
+                }
+            }
+            Generic::Tuple => {
+                for (position, &argument) in arguments.iter().enumerate() {
+                    let held = self.instances(self.facts_of(ExpressionId(argument)));
+                    self.fill(object, position_word(position), held.facts());
+                }
+            }
+        }
+        set.insert(Fact::new(Value::Object(object), Evidence::DeclaredReceiver));
+        set
+    }
+}

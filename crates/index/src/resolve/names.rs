@@ -1,0 +1,259 @@
+//! What a name is worth: the writes that reach it, parameters, receivers, and what the linker finds.
+
+use super::bindings::Source;
+use super::evaluate::{Evaluation, add_held};
+use super::linker::{Found, decorated_name};
+use super::links::{ModuleTarget, exported, is_type};
+use super::value::{Fact, Place, RECEIVER, Set, Value};
+use super::words::{Key, Word};
+use crate::model::Evidence;
+use smallvec::SmallVec;
+use syntax::facts::{DefinitionId, Flags, Kind, Name, ScopeId, ScopeKind};
+
+impl Evaluation<'_> {
+    pub(super) fn bound(&mut self, binding: u32, at: u32) -> Set {
+        let mut sources: SmallVec<[Source; 4]> = SmallVec::new();
+        self.bindings.reaching(binding, at, |source| sources.push(source));
+        self.sources(&sources)
+    }
+
+    /// What the sources together are worth. A declared type that is known makes undeclared guesses unnecessary.
+    pub(super) fn sources(&mut self, sources: &[Source]) -> Set {
+        let mut set = Set::default();
+        for &source in sources {
+            if let Source::Type(type_) = source {
+                let instances = self.instances(self.facts_of(type_));
+                set.extend(instances.facts());
+            }
+        }
+        let declared = set.facts().iter().any(|fact| matches!(fact.value, Value::Instance(_)));
+        for &source in sources {
+            match source {
+                Source::Type(_) => {}
+                Source::Value(value) => {
+                    let held = self.set_of(value);
+                    // Of what a variable with a known type holds, only functions tell more than the type.
+                    let told = |fact: &&Fact| !declared || is_callable(fact.value);
+                    let held: SmallVec<[Fact; 4]> = held.facts().iter().filter(told).copied().collect();
+                    add_held(&mut set, &held, Evidence::Lexical);
+                }
+                Source::Definition(id) => self.definition_value(id, Evidence::Lexical, &mut set),
+                Source::Import(import) => {
+                    let found = self.linker.imported(self.file, import);
+                    self.add_found(&found, Evidence::Import, &mut set);
+                }
+                Source::Parameter(function, index) => {
+                    if !declared {
+                        self.parameter(function, index, &mut set);
+                    }
+                }
+                Source::Receiver(function, index) => self.receiver(function, index, &mut set),
+            }
+        }
+        set
+    }
+
+    pub(super) fn parameter(&mut self, function: DefinitionId, index: u32, set: &mut Set) {
+        use syntax::facts::Passing;
+        let place = self.place(function);
+        let passing = self
+            .facts
+            .definition(function)
+            .parameters
+            .get(index as usize)
+            .map(|parameter| parameter.passing);
+        let value = match passing {
+            Some(Passing::Rest) => Value::Object(place.object(Place::REST)),
+            Some(Passing::KeywordRest) => Value::Object(place.object(Place::KEYWORD_REST)),
+            Some(Passing::Receiver) => return self.receiver(function, Some(index), set),
+            _ => Value::Parameter(place, index),
+        };
+        set.insert(Fact::new(value, Evidence::FollowedValue));
+    }
+
+    pub(super) fn receiver(&mut self, function: DefinitionId, index: Option<u32>, set: &mut Set) {
+        let place = self.place(function);
+        let link = self.linker.definition(place);
+        let flags = self.facts.definition(function).flags;
+        if let Some(owner) = link.and_then(|link| link.owner) {
+            let value = if flags.contains(Flags::CLASS_METHOD) || is_metaclass(self, owner) {
+                Value::Class(owner)
+            } else {
+                Value::Instance(owner)
+            };
+            set.insert(Fact::new(value, Evidence::DeclaredReceiver));
+        }
+        set.insert(Fact::new(
+            Value::Parameter(place, index.unwrap_or(RECEIVER)),
+            Evidence::FollowedValue,
+        ));
+    }
+
+    pub(super) fn this(&mut self, scope: ScopeId) -> Set {
+        let (class, function) = self.receiver_of(scope);
+        let mut set = Set::default();
+        let in_static = function.is_some_and(|function| self.facts.definition(function).flags.contains(Flags::STATIC));
+        if let Some(class) = class {
+            let value = if in_static {
+                Value::Class(class)
+            } else {
+                Value::Instance(class)
+            };
+            set.insert(Fact::new(value, Evidence::DeclaredReceiver));
+        }
+        if let Some(function) = function {
+            let place = self.place(function);
+            if class.is_none() {
+                set.insert(Fact::new(Value::Instance(place), Evidence::InferredReceiver));
+            }
+            set.insert(Fact::new(Value::Parameter(place, RECEIVER), Evidence::FollowedValue));
+        }
+        set
+    }
+
+    pub(super) fn free(&mut self, name: Name, scope: ScopeId) -> Set {
+        let mut set = Set::default();
+        let word = self.words[name.index()];
+        let text = self.facts.text(name);
+        for class in self.types_around(scope) {
+            let this = [Fact::new(Value::Instance(class), Evidence::DeclaredReceiver)];
+            set = self.member(&this, word, text);
+            if set.facts().iter().any(|fact| fact.value != Value::Foreign) {
+                break;
+            }
+            set = Set::default();
+        }
+        if set.is_empty() {
+            let found = self.linker.ambient(self.file, word, text);
+            self.add_found(&found, Evidence::Package, &mut set);
+        }
+        if set.is_empty()
+            && let Some(&builtin) = self.policy.builtin_names.get(&word)
+        {
+            set.insert(Fact::new(Value::External(builtin), Evidence::Import));
+        }
+        set
+    }
+
+    pub(super) fn text_module(&mut self, name: Word) -> Set {
+        let links = &self.linker.links[self.file as usize];
+        let target = links
+            .text_modules
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, target)| target);
+        let value = match target {
+            Some(ModuleTarget::File(file)) => Value::Module(file),
+            Some(ModuleTarget::Package(package)) => Value::Package(package),
+            Some(ModuleTarget::External(word)) => Value::External(word),
+            _ => return Set::default(),
+        };
+        Set::of(value, Evidence::Import)
+    }
+
+    /// Adds what a name found by the linker is worth.
+    pub fn add_found(&mut self, found: &[Found], at_best: Evidence, set: &mut Set) {
+        for found in found {
+            match *found {
+                Found::Value(value) => set.insert(Fact::new(value, at_best)),
+                Found::Variable(file, name) => {
+                    let values = self.read(Key::variable(file, name));
+                    add_held(set, values.facts(), at_best);
+                }
+                Found::Export(file, name) => {
+                    let values = self.read(exported(file, name));
+                    add_held(set, values.facts(), at_best);
+                }
+                Found::ExportMember(file, name) => {
+                    let values = self.whole_export(file);
+                    let members = self.member(values.facts(), name, "");
+                    add_held(set, members.facts(), at_best);
+                }
+            }
+        }
+    }
+
+    /// What a file exports as a whole (`module.exports = …`).
+    pub fn whole_export(&mut self, file: u32) -> Set {
+        let name = Word::of("=");
+        let mut set = Set::default();
+        if self.linker.links[file as usize].export(name).is_some() {
+            let found = self.linker.export(file, name);
+            self.add_found(&found, Evidence::Import, &mut set);
+        }
+        set
+    }
+
+    /// The type whose members the code of `scope` belongs to, and the function that has the receiver.
+    pub fn receiver_of(&self, scope: ScopeId) -> (Option<Place>, Option<DefinitionId>) {
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let Some(scope) = self.facts.scopes.get(id.index()) else {
+                break;
+            };
+            if let Some(definition) = scope.definition {
+                let kind = self.facts.definition(definition).kind;
+                let owner = self
+                    .linker
+                    .definition(self.place(definition))
+                    .and_then(|link| link.owner);
+                match scope.kind {
+                    ScopeKind::Function if kind != Kind::Lambda => {
+                        if owner.is_some() || self.policy.policy.class_member == "constructor" {
+                            return (owner, Some(definition));
+                        }
+                    }
+                    ScopeKind::Type if is_type(kind) => return (Some(self.place(definition)), None),
+                    _ => {}
+                }
+            }
+            at = scope.parent;
+        }
+        (None, None)
+    }
+
+    /// The types whose members the code of `scope` sees bare, innermost first.
+    pub fn types_around(&self, scope: ScopeId) -> SmallVec<[Place; 2]> {
+        let mut types: SmallVec<[Place; 2]> = SmallVec::new();
+        if !self.policy.policy.bare_members {
+            return types;
+        }
+        let mut at = Some(scope);
+        while let Some(scope) = at.and_then(|id| self.facts.scopes.get(id.index())) {
+            if let Some(definition) = scope.definition {
+                let place = self.place(definition);
+                let found = match scope.kind {
+                    ScopeKind::Function => self.linker.definition(place).and_then(|link| link.owner),
+                    ScopeKind::Type => Some(place).filter(|_| is_type(self.facts.definition(definition).kind)),
+                    _ => None,
+                };
+                types.extend(found.filter(|found| !types.contains(found)));
+            }
+            at = scope.parent;
+        }
+        types
+    }
+
+    /// What a definition's name stands for.
+    pub fn definition_value(&mut self, id: DefinitionId, at_best: Evidence, set: &mut Set) {
+        let place = self.place(id);
+        if let Some(value) = self.linker.as_value(place) {
+            set.insert(Fact::new(value, at_best));
+        }
+        if let Some(extra) = self.decorated.get(&decorated_name(place)) {
+            set.extend_at_best(extra.facts(), Evidence::FollowedValue);
+        }
+    }
+}
+
+fn is_metaclass(evaluation: &Evaluation<'_>, class: Place) -> bool {
+    let bases = evaluation.linker.bases(class);
+    bases.iter().any(|base| Some(base.value) == evaluation.metaclass)
+}
+
+pub(super) fn is_callable(value: Value) -> bool {
+    matches!(
+        value,
+        Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..)
+    )
+}
