@@ -47,6 +47,15 @@ impl<'a> CellWriter<'a> {
             return Ok(Written::Blank);
         }
         let tape = self.tape;
+        // Most text needs no escape, which one look tells.
+        if text::first_special(value.as_bytes()).is_none() {
+            if !typed && text::looks_typed(value) {
+                text::mark_into(&mut tape.bytes, value);
+            } else {
+                tape.bytes.extend_from_slice(value.as_bytes());
+            }
+            return Ok(Written::Bytes);
+        }
         if memchr::memchr2(b'\r', b'\n', value.as_bytes()).is_some() {
             *self.line_ends = true;
             let lf = value.matches('\n').count();

@@ -31,7 +31,19 @@ const SPECIAL: [bool; 256] = {
 /// Where the first byte that needs an escape is, if any.
 #[inline]
 pub(crate) fn first_special(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|&byte| SPECIAL[usize::from(byte)])
+    // Eight at a time without a branch between them; the exact place is found only where there is one.
+    let mut chunks = bytes.chunks_exact(8);
+    let mut at = 0;
+    for chunk in &mut chunks {
+        if chunk.iter().fold(false, |any, &byte| any | SPECIAL[usize::from(byte)]) {
+            break;
+        }
+        at += 8;
+    }
+    bytes[at..]
+        .iter()
+        .position(|&byte| SPECIAL[usize::from(byte)])
+        .map(|offset| at + offset)
 }
 
 /// Appends `text` with `\`, TAB and LF escaped and CR left out, which is all that the format defines.
