@@ -135,6 +135,23 @@ from .low import *
 def deep(): ...
 def listed(): ...
 "#;
+    a_listed_name_means_all_its_definitions: r#"
+//- app.py
+from pkg import signals, lock
+signals.send()
+#       ^^^^ calls pkg/signals.py:send
+lock()
+# <- calls pkg/__init__.py:lock
+//- pkg/__init__.py
+from pkg import signals
+__all__ = ["signals", "lock"]
+if signals:
+    def lock(): ...
+else:
+    def lock(): ...
+//- pkg/signals.py
+def send(): ...
+"#;
     a_circular_import_ends: r#"
 //- a.py
 from b import g

@@ -27,7 +27,9 @@ impl Packages {
             match name {
                 "go.mod" => packages.go_modules.extend(go_mod::read(directory, &manifest.text)),
                 "pyproject.toml" | "setup.py" | "setup.cfg" => {
-                    packages.python_roots.extend(python::roots(directory, name, &manifest.text));
+                    packages
+                        .python_roots
+                        .extend(python::roots(directory, name, &manifest.text));
                 }
                 "package.json" => packages.npm_packages.extend(npm::package(directory, &manifest.text)),
                 name if name.starts_with("tsconfig") || name.starts_with("jsconfig") => {

@@ -52,7 +52,12 @@ pub(super) fn package(directory: &str, text: &str) -> Option<NpmPackage> {
         None => {}
     }
     entries.extend(["src/index".to_string(), "index".to_string(), "lib/index".to_string()]);
-    Some(NpmPackage { name, directory: directory.to_string(), entries, exports })
+    Some(NpmPackage {
+        name,
+        directory: directory.to_string(),
+        entries,
+        exports,
+    })
 }
 
 fn leaves(value: &Value, found: &mut Vec<String>, depth: u8) {
@@ -68,7 +73,10 @@ fn leaves(value: &Value, found: &mut Vec<String>, depth: u8) {
 pub(super) fn aliases(directory: &str, text: &str) -> Option<PathAliases> {
     let manifest: Value = serde_json::from_str(&plain_json(text)).ok()?;
     let options = manifest.get("compilerOptions")?;
-    let base = options.get("baseUrl").and_then(Value::as_str).and_then(|base| join(directory, base));
+    let base = options
+        .get("baseUrl")
+        .and_then(Value::as_str)
+        .and_then(|base| join(directory, base));
     let from = base.clone().unwrap_or_else(|| directory.to_string());
     let mut paths = Vec::new();
     for (pattern, places) in options.get("paths").and_then(Value::as_object).into_iter().flatten() {
@@ -80,7 +88,11 @@ pub(super) fn aliases(directory: &str, text: &str) -> Option<PathAliases> {
     }
     // The longest pattern that fits wins.
     paths.sort_by(|left: &(String, Vec<String>), right| right.0.len().cmp(&left.0.len()).then(left.0.cmp(&right.0)));
-    Some(PathAliases { directory: directory.to_string(), base, paths })
+    Some(PathAliases {
+        directory: directory.to_string(),
+        base,
+        paths,
+    })
 }
 
 impl PathAliases {
@@ -101,7 +113,12 @@ impl NpmPackage {
     pub fn places(&self, name: &str) -> Option<Vec<String>> {
         let rest = name.strip_prefix(&self.name)?;
         if rest.is_empty() {
-            return Some(self.entries.iter().filter_map(|entry| join(&self.directory, entry)).collect());
+            return Some(
+                self.entries
+                    .iter()
+                    .filter_map(|entry| join(&self.directory, entry))
+                    .collect(),
+            );
         }
         let path = rest.strip_prefix('/')?;
         let mut found = Vec::new();
@@ -170,7 +187,10 @@ mod tests {
     fn a_package_is_found_by_name_and_path() {
         let text = r#"{"name": "@a/b", "main": "./lib/main.js", "exports": {".": {"import": "./esm.js"}, "./x/*": "./src/x/*.ts"}}"#;
         let package = package("packages/b", text).unwrap();
-        assert_eq!(package.places("@a/b").unwrap()[..2], ["packages/b/lib/main.js", "packages/b/esm.js"]);
+        assert_eq!(
+            package.places("@a/b").unwrap()[..2],
+            ["packages/b/lib/main.js", "packages/b/esm.js"]
+        );
         assert_eq!(package.places("@a/b/x/y").unwrap()[0], "packages/b/src/x/y.ts");
         assert_eq!(package.places("@a/bc"), None);
     }

@@ -247,9 +247,8 @@ impl Evaluation<'_> {
         id: ExpressionId,
         set: &mut Set,
     ) {
-        let function = match fact.value {
-            Value::Function(function) | Value::Method(function, _) | Value::MethodOf(function, _) => function,
-            _ => return,
+        let (Value::Function(function) | Value::Method(function, _) | Value::MethodOf(function, _)) = fact.value else {
+            return;
         };
         let receivers = self.expand(arguments.get(0).facts());
         let receiver = receivers

@@ -30,6 +30,9 @@ pub const PAYLOAD: Word = Word(5);
 /// What a type that is made of another one holds: `type List []Item`.
 pub const UNDERLYING: Word = Word(6);
 
+/// Members by (type, name).
+pub(super) type Lookups = WordMap<(Word, Word), SmallVec<[members::Found; 2]>>;
+
 /// One file being evaluated.
 pub struct Evaluation<'a> {
     pub linker: &'a Linker,
@@ -58,7 +61,7 @@ pub struct Evaluation<'a> {
     /// By expression: nothing that it depends on can change any more.
     pub(super) settled: Vec<bool>,
     /// Members found so far, by (type, name).
-    pub lookups: RefCell<WordMap<(Word, Word), SmallVec<[members::Found; 2]>>>,
+    pub(super) lookups: RefCell<Lookups>,
     pub(super) changed: bool,
     /// By binding, filled when first asked for.
     pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,

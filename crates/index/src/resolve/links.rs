@@ -412,6 +412,8 @@ impl Links {
                 }
                 // A listed name that is not bound here comes through a wildcard import.
                 (None, Some(value)) if matches!(facts.expression(value), Expression::Free { .. }) => continue,
+                // One that is bound here is found by its name, with every definition that it may stand for.
+                (None, Some(value)) if is_same_name(facts, value, export.name) => continue,
                 (None, Some(value)) => exported_value(facts, value),
                 (None, None) => {
                     self.listed.get_or_insert_default().push(word);
@@ -436,6 +438,17 @@ fn at_top(facts: &FileFacts, scope: ScopeId) -> bool {
     match known.kind {
         ScopeKind::File => true,
         // Blocks at the top (`if`, `try`) in languages with block scopes keep their names to themselves.
+        _ => false,
+    }
+}
+
+/// Whether the value is the top-level name `name` itself.
+fn is_same_name(facts: &FileFacts, value: ExpressionId, name: Name) -> bool {
+    match *facts.expression(value) {
+        Expression::Bound { binding, .. } => facts
+            .bindings
+            .get(binding.index())
+            .is_some_and(|binding| binding.name == name && at_top(facts, binding.scope)),
         _ => false,
     }
 }

@@ -198,10 +198,11 @@ impl Evaluation<'_> {
                     .definition(self.place(definition))
                     .and_then(|link| link.owner);
                 match scope.kind {
-                    ScopeKind::Function if kind != Kind::Lambda => {
-                        if owner.is_some() || self.policy.policy.class_member == "constructor" {
-                            return (owner, Some(definition));
-                        }
+                    ScopeKind::Function
+                        if kind != Kind::Lambda
+                            && (owner.is_some() || self.policy.policy.class_member == "constructor") =>
+                    {
+                        return (owner, Some(definition));
                     }
                     ScopeKind::Type if is_type(kind) => return (Some(self.place(definition)), None),
                     _ => {}

@@ -1,0 +1,254 @@
+//! Rust: modules are files and blocks below a crate's root, members come from `impl` blocks and traits, calls of a trait's
+//! methods reach its implementations.
+//!
+//! A module is named by the directory its children would be in: `src/a.rs` and `src/a/mod.rs` are both `src/a`. Extraction
+//! tells every path from the file's own module, so `self` and `super` are directories here.
+
+use super::{Dispatch, Generic, Operation, Policy};
+use crate::resolve::links::ModuleTarget;
+use crate::resolve::modules::{ImportSite, Modules, Registry, Site, join};
+use crate::resolve::words::Word;
+
+pub(super) const RUST: Policy = Policy {
+    languages: &["rust"],
+    prefix: "rust",
+    register,
+    module,
+    bare_members: false,
+    calls_construct: true,
+    overloads: true,
+    dispatch: Dispatch::Overrides,
+    packages_visible: true,
+    builtin_names: PRELUDE,
+    builtin_module: "std",
+    methods: &[
+        ("unwrap", Operation::Element),
+        ("expect", Operation::Element),
+        ("unwrap_or", Operation::Element),
+        ("unwrap_or_else", Operation::Element),
+        ("unwrap_or_default", Operation::Element),
+        ("borrow", Operation::Element),
+        ("borrow_mut", Operation::Element),
+        ("get_or_insert_with", Operation::Element),
+        ("remove", Operation::Element),
+        ("clone", Operation::Same),
+        ("cloned", Operation::Same),
+        ("copied", Operation::Same),
+        ("to_owned", Operation::Same),
+        ("as_ref", Operation::Same),
+        ("as_mut", Operation::Same),
+        ("as_deref", Operation::Same),
+        ("as_deref_mut", Operation::Same),
+        ("by_ref", Operation::Same),
+        ("lock", Operation::Same),
+        ("read", Operation::Same),
+        ("write", Operation::Same),
+        ("load", Operation::Same),
+        ("iter", Operation::Same),
+        ("iter_mut", Operation::Same),
+        ("into_iter", Operation::Same),
+        ("drain", Operation::Same),
+        ("values", Operation::Same),
+        ("values_mut", Operation::Same),
+        ("into_values", Operation::Same),
+        ("next", Operation::Same),
+        ("next_back", Operation::Same),
+        ("peek", Operation::Same),
+        ("first", Operation::Same),
+        ("last", Operation::Same),
+        ("first_mut", Operation::Same),
+        ("last_mut", Operation::Same),
+        ("get", Operation::Same),
+        ("get_mut", Operation::Same),
+        ("pop", Operation::Same),
+        ("pop_front", Operation::Same),
+        ("pop_back", Operation::Same),
+        ("take", Operation::Same),
+        ("skip", Operation::Same),
+        ("rev", Operation::Same),
+        ("chain", Operation::Same),
+        ("collect", Operation::Same),
+        ("ok", Operation::Same),
+        ("ok_or", Operation::Same),
+        ("ok_or_else", Operation::Same),
+        ("map_err", Operation::Same),
+        ("or_else", Operation::Same),
+        ("as_slice", Operation::Same),
+        ("filter", Operation::Filter),
+        ("find", Operation::Filter),
+        ("skip_while", Operation::Filter),
+        ("take_while", Operation::Filter),
+        ("retain", Operation::Filter),
+        ("map", Operation::Map),
+        ("for_each", Operation::ForEach),
+        ("any", Operation::ForEach),
+        ("all", Operation::ForEach),
+        ("position", Operation::ForEach),
+        ("and_then", Operation::Then),
+        ("flat_map", Operation::Then),
+        ("filter_map", Operation::Then),
+        ("enumerate", Operation::Pairs),
+        ("push", Operation::Append(0)),
+        ("push_back", Operation::Append(0)),
+        ("push_front", Operation::Append(0)),
+        ("insert", Operation::Put),
+        ("extend", Operation::Extend),
+    ],
+    generics: &[
+        ("()", Generic::Tuple),
+        ("Box", Generic::First),
+        ("Rc", Generic::First),
+        ("Arc", Generic::First),
+        ("Cow", Generic::First),
+        ("Pin", Generic::First),
+        ("Ref", Generic::First),
+        ("RefMut", Generic::First),
+        ("MutexGuard", Generic::First),
+        ("RwLockReadGuard", Generic::First),
+        ("RwLockWriteGuard", Generic::First),
+        ("ManuallyDrop", Generic::First),
+        ("PhantomData", Generic::First),
+        ("Result", Generic::HoldsFirst),
+        ("IoResult", Generic::HoldsFirst),
+    ],
+    ..Policy::PLAIN
+};
+
+/// Directories whose files are programs of their own beside a crate.
+const PROGRAMS: &[&str] = &["tests", "benches", "examples", "bin"];
+
+/// The word of a module, by the directory of its children.
+fn word(directory: &str) -> Word {
+    let root = Word::of("rust").then(Word::of(""));
+    directory.split('/').filter(|part| !part.is_empty()).fold(root, |word, part| word.then(Word::of(part)))
+}
+
+/// The directory that a path's last component stands in, and that component.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Where the children of the module at `path` would be.
+fn children_of(path: &str) -> String {
+    let (directory, file) = split(path);
+    let stem = file.strip_suffix(".rs").unwrap_or(file);
+    let is_program = PROGRAMS.contains(&split(directory).1);
+    if matches!(stem, "lib" | "main" | "mod" | "build") || is_program {
+        directory.to_string()
+    } else {
+        under(directory, stem)
+    }
+}
+
+fn under(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_string() } else { format!("{directory}/{name}") }
+}
+
+fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
+    let (directory, file) = split(site.path);
+    let Some(stem) = file.strip_suffix(".rs") else {
+        return;
+    };
+    registry.container(site.file, word(&children_of(site.path)));
+    let (parent, name) = match stem {
+        "lib" | "main" => return,
+        "mod" => split(directory),
+        stem => (directory, stem),
+    };
+    registry.submodule(word(parent), Word::of(name), ModuleTarget::File(site.file));
+}
+
+fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
+    let directory = split(site.path).0;
+    if site.module.ends_with(".rs") {
+        let path = join(directory, site.module);
+        return path.and_then(|path| modules.file(&path)).map_or(ModuleTarget::Nothing, ModuleTarget::File);
+    }
+    let mut parts = site.module.split("::").peekable();
+    let mut at = children_of(site.path);
+    let mut file = Some(site.file);
+    match parts.next() {
+        Some("self") => {}
+        Some("super") => {
+            let mut above = 1;
+            while parts.next_if_eq(&"super").is_some() {
+                above += 1;
+            }
+            for _ in 0..above {
+                let parent = split(&at).0.to_string();
+                file = module_file(modules, &parent);
+                at = parent;
+            }
+        }
+        Some("crate") => {
+            let Some(root) = crate_root(modules, site.path) else {
+                return ModuleTarget::Nothing;
+            };
+            (at, file) = (children_of(&root), modules.file(&root));
+        }
+        Some(name) => {
+            let Some(found) = modules.packages.rust_crates().iter().find(|known| known.name == name) else {
+                return ModuleTarget::External(modules.external(site, site.module));
+            };
+            (at, file) = (children_of(&found.root), modules.file(&found.root));
+        }
+        None => return ModuleTarget::Nothing,
+    }
+    while let Some(name) = parts.peek() {
+        let Some(ModuleTarget::File(child)) = modules.child(word(&at), Word::of(name)) else {
+            break;
+        };
+        (at, file) = (under(&at, name), Some(child));
+        parts.next();
+    }
+    // What is left is inside of the file: modules written in place, types.
+    let inside = parts.fold(None, |inside: Option<Word>, part| Some(inside.unwrap_or(word(&at)).then(Word::of(part))));
+    match (inside, file) {
+        (Some(inside), _) => ModuleTarget::Within(inside, file.unwrap_or(site.file)),
+        (None, Some(file)) => ModuleTarget::File(file),
+        (None, None) => ModuleTarget::Nothing,
+    }
+}
+
+/// The file of the module whose children are in `directory`.
+fn module_file(modules: &Modules<'_>, directory: &str) -> Option<u32> {
+    let (parent, name) = split(directory);
+    if let Some(ModuleTarget::File(file)) = modules.child(word(parent), Word::of(name)) {
+        return Some(file);
+    }
+    ["lib.rs", "main.rs"].iter().find_map(|root| modules.file(&under(directory, root)))
+}
+
+/// The root file of the crate that the file at `path` belongs to.
+fn crate_root(modules: &Modules<'_>, path: &str) -> Option<String> {
+    let (mut directory, file) = split(path);
+    if matches!(file, "lib.rs" | "main.rs" | "build.rs") {
+        return Some(path.to_string());
+    }
+    let mut below = file;
+    loop {
+        if PROGRAMS.contains(&split(directory).1) {
+            let program = [format!("{directory}/{below}"), format!("{directory}/{below}/main.rs")];
+            return program.into_iter().find(|program| modules.file(program).is_some());
+        }
+        let root = ["lib.rs", "main.rs"].iter().map(|root| under(directory, root)).find(|root| modules.file(root).is_some());
+        let declared = || modules.packages.rust_crates().iter().find(|known| split(&known.root).0 == directory);
+        if let Some(root) = root.or_else(|| declared().map(|known| known.root.clone())) {
+            return Some(root);
+        }
+        if directory.is_empty() {
+            return None;
+        }
+        (directory, below) = split(directory);
+    }
+}
+
+const PRELUDE: &[&str] = &[
+    "Option", "Some", "None", "Result", "Ok", "Err", "Vec", "String", "Box", "ToString", "ToOwned", "Clone", "Copy", "Send", "Sync",
+    "Sized", "Drop", "Fn", "FnMut", "FnOnce", "Iterator", "IntoIterator", "Extend", "DoubleEndedIterator", "ExactSizeIterator",
+    "Default", "PartialEq", "Eq", "PartialOrd", "Ord", "AsRef", "AsMut", "Into", "From", "TryFrom", "TryInto", "FromIterator", "drop",
+    "Unpin", "str", "println", "print", "eprintln", "eprint", "format", "write", "writeln", "vec", "panic", "assert", "assert_eq",
+    "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "todo", "unimplemented", "unreachable", "matches", "dbg",
+    "include_str", "include_bytes", "include", "env", "option_env", "concat", "stringify", "cfg", "line", "column", "file",
+    "module_path", "thread_local", "compile_error", "format_args",
+];
