@@ -84,6 +84,44 @@ fn one_line_of_ten_megabytes() {
     );
 }
 
+/// Lowering something twice at each level would take longer than the universe has been around.
+#[test]
+fn nested_targets_cost_linear_work() {
+    let depth = 400;
+    sound(
+        javascript(),
+        &format!("{}0{}", "a[".repeat(depth), "] += 1".repeat(depth)),
+    );
+    sound(
+        javascript(),
+        &format!("{}x{}", "(".repeat(depth), ".y = function () {})".repeat(depth)),
+    );
+    sound(
+        javascript(),
+        &format!(
+            "{}x{}",
+            "Object.assign(".repeat(depth),
+            ".prototype, { a() {} })".repeat(depth)
+        ),
+    );
+    sound(
+        javascript(),
+        &format!(
+            "{}x{}",
+            "Object.create((y.prototype = ".repeat(depth),
+            "))".repeat(depth)
+        ),
+    );
+    sound(
+        python(),
+        &format!("{}0{} += 1", "a[b(".repeat(depth), ")]".repeat(depth)),
+    );
+    sound(
+        python(),
+        &format!("x: {}int{} = 1", "Optional[".repeat(depth), "]".repeat(depth)),
+    );
+}
+
 #[test]
 fn too_large_is_said() {
     let text = "#".repeat(syntax::MAX_SOURCE + 1);
