@@ -17,7 +17,7 @@ mod ruby;
 #[cfg(test)]
 mod tables;
 
-use crate::engine::{Hooks, NoHooks, Rules};
+use crate::engine::{Hooks, Rules};
 use std::sync::OnceLock;
 use tree_sitter_language::LanguageFn;
 
@@ -224,7 +224,7 @@ macro_rules! embedding {
 
 macro_rules! hooks {
     () => {
-        &NoHooks
+        &crate::engine::NoHooks
     };
     ($hooks:expr) => {
         &$hooks

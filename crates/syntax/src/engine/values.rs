@@ -1,7 +1,7 @@
 //! What each action does: names, members, calls, literals, containers, types, imports and decorators.
 
 use super::lowering::{Child, Children, Lowering, PendingDoc, UNKNOWN, fixed_literal, is_fixed};
-use super::rules::{Action, Declared, Rule, Selector};
+use super::rules::{Action, Rule, Selector};
 use crate::facts::{
     Bound, Expression, ExpressionId, Flags, Flow, Import, ImportForm, List, LiteralKind, MAX_TEXT, Name, Reference,
     Role, ScopeKind,
@@ -108,10 +108,6 @@ impl<'t> Lowering<'t> {
             Action::Define | Action::Lambda => {
                 let id = self.define(node, rule);
                 self.push_expression(Expression::Definition(id), node.start_byte())
-            }
-            // What a clause catches is seen in the clause alone.
-            Action::Catch if rule.declare == Declared::Block => {
-                self.in_scope(ScopeKind::Block, |lowering| lowering.assignment(node, rule))
             }
             Action::Assign | Action::Update | Action::Loop | Action::Enter | Action::Catch => {
                 self.assignment(node, rule)

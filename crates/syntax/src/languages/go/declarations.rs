@@ -3,7 +3,8 @@
 use super::{assign_lists, flags_of, list, named};
 use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
 use crate::facts::{
-    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Role, ScopeKind,
+    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Role,
+    ScopeKind,
 };
 use tree_sitter::Node;
 
@@ -31,7 +32,9 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
 }
 
 fn type_spec<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
-    let Some(type_) = lowering.field(node, "type") else { return };
+    let Some(type_) = lowering.field(node, "type") else {
+        return;
+    };
     let kind = match type_.kind() {
         "struct_type" => Kind::Struct,
         "interface_type" => Kind::Interface,
@@ -53,22 +56,33 @@ fn type_spec<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) 
         Kind::Interface => " interface",
         _ => return,
     };
-    let signature = format!("{}{word}", lowering.names.get(lowering.definitions[id.index()].signature));
+    let signature = format!(
+        "{}{word}",
+        lowering.names.get(lowering.definitions[id.index()].signature)
+    );
     lowering.definitions[id.index()].signature = lowering.names.intern(&signature);
 }
 
 fn prefix_signature(lowering: &mut Lowering<'_>, id: DefinitionId, prefix: &str) {
-    let signature = format!("{prefix}{}", lowering.names.get(lowering.definitions[id.index()].signature));
+    let signature = format!(
+        "{prefix}{}",
+        lowering.names.get(lowering.definitions[id.index()].signature)
+    );
     lowering.definitions[id.index()].signature = lowering.normalised(&signature);
 }
 
 /// The fields of one line of a struct. A type without a name is embedded: a base, and a field called like it.
 pub(super) fn fields<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(type_node) = lowering.field(node, "type") else { return UNKNOWN };
+    let Some(type_node) = lowering.field(node, "type") else {
+        return UNKNOWN;
+    };
     let owner = lowering.scopes[lowering.scope.index()].definition;
     let children = lowering.children(node);
-    let names: Vec<Node<'t>> =
-        children.named().map(|child| child.node).filter(|child| child.kind() == "field_identifier").collect();
+    let names: Vec<Node<'t>> = children
+        .named()
+        .map(|child| child.node)
+        .filter(|child| child.kind() == "field_identifier")
+        .collect();
     let Some(owner) = owner.filter(|_| lowering.scopes[lowering.scope.index()].kind == ScopeKind::Type) else {
         lowering.lower_type(type_node);
         return UNKNOWN;
@@ -180,17 +194,24 @@ pub(super) fn list_as_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role
     if role != Role::Type {
         return None;
     }
-    let is_receiver = node.parent().is_some_and(|parent| lowering.field(parent, "receiver") == Some(node));
+    let is_receiver = node
+        .parent()
+        .is_some_and(|parent| lowering.field(parent, "receiver") == Some(node));
     if is_receiver {
         return Some(receiver(lowering, node));
     }
     let mut types = Vec::new();
     for declaration in named(lowering, node) {
-        let Some(type_node) = lowering.field(declaration, "type") else { continue };
+        let Some(type_node) = lowering.field(declaration, "type") else {
+            continue;
+        };
         let type_ = lowering.lower_type(type_node);
         let children = lowering.children(declaration);
-        let names: Vec<Node<'t>> =
-            children.named().map(|child| child.node).filter(|child| *child != type_node && child.kind() == "identifier").collect();
+        let names: Vec<Node<'t>> = children
+            .named()
+            .map(|child| child.node)
+            .filter(|child| *child != type_node && child.kind() == "identifier")
+            .collect();
         for &name in &names {
             named_result(lowering, name, type_);
         }
@@ -200,7 +221,13 @@ pub(super) fn list_as_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role
         return Some(*single);
     }
     let name = lowering.names.intern(TUPLE);
-    let base = lowering.push_expression(Expression::Free { name, scope: lowering.scope }, node.start_byte());
+    let base = lowering.push_expression(
+        Expression::Free {
+            name,
+            scope: lowering.scope,
+        },
+        node.start_byte(),
+    );
     let arguments = lowering.push_list(&types);
     Some(lowering.push_expression(Expression::Generic { base, arguments }, node.start_byte()))
 }
@@ -216,15 +243,25 @@ fn named_result<'t>(lowering: &mut Lowering<'t>, name: Node<'t>, type_: Expressi
 
 fn typed<'t>(lowering: &mut Lowering<'t>, binding: crate::facts::BindingId, at: Node<'t>, type_: ExpressionId) {
     let start = at.start_byte();
-    let target = lowering.push_expression(Expression::Bound { binding, at: start as u32 }, start);
+    let target = lowering.push_expression(
+        Expression::Bound {
+            binding,
+            at: start as u32,
+        },
+        start,
+    );
     if type_ != UNKNOWN {
         lowering.flows.push(Flow::Typed { target, type_ });
     }
 }
 
 fn receiver<'t>(lowering: &mut Lowering<'t>, list: Node<'t>) -> ExpressionId {
-    let Some(declaration) = named(lowering, list).first().copied() else { return UNKNOWN };
-    let Some(type_node) = lowering.field(declaration, "type") else { return UNKNOWN };
+    let Some(declaration) = named(lowering, list).first().copied() else {
+        return UNKNOWN;
+    };
+    let Some(type_node) = lowering.field(declaration, "type") else {
+        return UNKNOWN;
+    };
     bind_receiver_parameters(lowering, type_node);
     if let (Some(name), Some(method)) = (lowering.field(declaration, "name"), lowering.definition) {
         let name = lowering.name_of(name);
@@ -242,7 +279,9 @@ fn bind_receiver_parameters<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
             }
         }
         "generic_type" => {
-            let Some(arguments) = lowering.field(node, "type_arguments") else { return };
+            let Some(arguments) = lowering.field(node, "type_arguments") else {
+                return;
+            };
             for argument in named(lowering, arguments) {
                 let name = lowering.name_of(argument);
                 lowering.bind(lowering.scope, name, Bound::TypeParameter, 0);
@@ -254,10 +293,16 @@ fn bind_receiver_parameters<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
 
 /// `a, b T`: several parameters of one type.
 pub(super) fn parameters<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let (Some(type_node), Some(function)) = (lowering.field(node, "type"), lowering.definition) else { return UNKNOWN };
+    let (Some(type_node), Some(function)) = (lowering.field(node, "type"), lowering.definition) else {
+        return UNKNOWN;
+    };
     let type_ = lowering.lower_type(type_node);
     let type_text = lowering.type_text(type_node);
-    let passing = if node.kind() == "variadic_parameter_declaration" { Passing::Rest } else { Passing::Normal };
+    let passing = if node.kind() == "variadic_parameter_declaration" {
+        Passing::Rest
+    } else {
+        Passing::Normal
+    };
     let children = lowering.children(node);
     let mut names: Vec<Option<Node<'t>>> = children
         .named()
@@ -278,8 +323,14 @@ pub(super) fn parameters<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
             typed(lowering, binding, name_node, type_);
             binding
         });
-        let parameter =
-            Parameter { name, binding, type_: Some(type_), type_text: Some(type_text), default: None, passing };
+        let parameter = Parameter {
+            name,
+            binding,
+            type_: Some(type_),
+            type_text: Some(type_text),
+            default: None,
+            passing,
+        };
         lowering.definitions[function.index()].parameters.push(parameter);
     }
     UNKNOWN

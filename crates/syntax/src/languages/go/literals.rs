@@ -20,7 +20,9 @@ enum Shape<'t> {
 
 /// `T{…}`, `[]T{…}`, `map[K]V{…}`.
 pub(super) fn composite<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let (Some(type_node), Some(body)) = (lowering.field(node, "type"), lowering.field(node, "body")) else { return UNKNOWN };
+    let (Some(type_node), Some(body)) = (lowering.field(node, "type"), lowering.field(node, "body")) else {
+        return UNKNOWN;
+    };
     let shape = shape(lowering, type_node, true);
     literal(lowering, body, shape)
 }
@@ -132,7 +134,10 @@ fn parts<'t>(lowering: &Lowering<'t>, element: Node<'t>) -> (Option<Node<'t>>, O
         node => node,
     };
     if element.kind() == "keyed_element" {
-        (bare(lowering.field(element, "key")), bare(lowering.field(element, "value")))
+        (
+            bare(lowering.field(element, "key")),
+            bare(lowering.field(element, "value")),
+        )
     } else {
         (None, bare(Some(element)))
     }
@@ -152,17 +157,29 @@ fn element_value<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, type_: Option<
 
 /// `map[K]V`, as a generic type that holds its last argument.
 pub(super) fn map_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let key = lowering.field(node, "key").map_or(UNKNOWN, |key| lowering.lower_type(key));
-    let value = lowering.field(node, "value").map_or(UNKNOWN, |value| lowering.lower_type(value));
+    let key = lowering
+        .field(node, "key")
+        .map_or(UNKNOWN, |key| lowering.lower_type(key));
+    let value = lowering
+        .field(node, "value")
+        .map_or(UNKNOWN, |value| lowering.lower_type(value));
     let name = lowering.names.intern("map");
-    let base = lowering.push_expression(Expression::Free { name, scope: lowering.scope }, node.start_byte());
+    let base = lowering.push_expression(
+        Expression::Free {
+            name,
+            scope: lowering.scope,
+        },
+        node.start_byte(),
+    );
     let arguments = lowering.push_list(&[key, value]);
     lowering.push_expression(Expression::Generic { base, arguments }, node.start_byte())
 }
 
 /// Calls of predeclared functions that take a type or give an argument back.
 pub(super) fn builtin_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
-    let callee = lowering.field(node, "function").filter(|callee| callee.kind() == "identifier")?;
+    let callee = lowering
+        .field(node, "function")
+        .filter(|callee| callee.kind() == "identifier")?;
     let name = lowering.text(callee);
     if !matches!(name, "new" | "make" | "append") {
         return None;
@@ -170,7 +187,11 @@ pub(super) fn builtin_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> O
     let arguments = lowering.field(node, "arguments")?;
     let arguments = named(lowering, arguments);
     let (&first, rest) = arguments.split_first()?;
-    let first = if name == "append" { lowering.lower(first, Role::Read) } else { lowering.lower_type(first) };
+    let first = if name == "append" {
+        lowering.lower(first, Role::Read)
+    } else {
+        lowering.lower_type(first)
+    };
     let mut values = vec![first];
     for &argument in rest {
         values.push(lowering.lower(argument, Role::Read));
@@ -185,13 +206,22 @@ pub(super) fn builtin_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> O
 
 /// `f[T](x)` reads like a conversion to a generic type: it may as well be a call of a generic function, or of an element.
 pub(super) fn instantiated_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
-    let generic = lowering.field(node, "type").filter(|type_| type_.kind() == "generic_type")?;
+    let generic = lowering
+        .field(node, "type")
+        .filter(|type_| type_.kind() == "generic_type")?;
     let name = lowering.field(generic, "type")?;
     let before = lowering.references.len();
     let object = lowering.lower_type(name);
-    let position = if name.kind() == "qualified_type" { lowering.field(name, "name")? } else { name };
+    let position = if name.kind() == "qualified_type" {
+        lowering.field(name, "name")?
+    } else {
+        name
+    };
     // What is called is told by the call alone.
-    if lowering.references[before..].last().is_some_and(|reference| reference.expression == object) {
+    if lowering.references[before..]
+        .last()
+        .is_some_and(|reference| reference.expression == object)
+    {
         lowering.references.pop();
     }
     if let Some(arguments) = lowering.field(generic, "type_arguments") {
@@ -203,7 +233,9 @@ pub(super) fn instantiated_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>)
     lowering.call_arguments = 1;
     lowering.reference(callee, Role::Call, position);
     lowering.call_arguments = 0;
-    let operand = lowering.field(node, "operand").map_or(UNKNOWN, |operand| lowering.lower(operand, Role::Read));
+    let operand = lowering
+        .field(node, "operand")
+        .map_or(UNKNOWN, |operand| lowering.lower(operand, Role::Read));
     let arguments = lowering.push_list(&[operand]);
     Some(lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte()))
 }

@@ -8,7 +8,8 @@ mod literals;
 
 use crate::engine::{Declare, Hoist, Hooks, Lowering, UNKNOWN};
 use crate::facts::{
-    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Import, ImportForm, Kind, Name, Role, ScopeKind, Visibility,
+    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Import, ImportForm, Kind, Name, Role, ScopeKind,
+    Visibility,
 };
 use tree_sitter::Node;
 
@@ -31,7 +32,9 @@ impl Hooks for Go {
                 UNKNOWN
             }),
             "parameter_list" => declarations::list_as_type(lowering, node, role),
-            "parameter_declaration" | "variadic_parameter_declaration" => Some(declarations::parameters(lowering, node)),
+            "parameter_declaration" | "variadic_parameter_declaration" => {
+                Some(declarations::parameters(lowering, node))
+            }
             "var_spec" | "const_spec" => Some(declarations::variables(lowering, node)),
             "struct_type" | "interface_type" => {
                 let named = node.parent().is_some_and(|parent| parent.kind() == "type_spec");
@@ -64,7 +67,11 @@ impl Hooks for Go {
 /// The named children of `node`, comments left out.
 fn named<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Vec<Node<'t>> {
     let children = lowering.children(node);
-    children.named().map(|child| child.node).filter(|child| child.kind() != "comment").collect()
+    children
+        .named()
+        .map(|child| child.node)
+        .filter(|child| child.kind() != "comment")
+        .collect()
 }
 
 /// The expressions of a list, or the lone expression that stands for one.
@@ -77,7 +84,9 @@ fn list<'t>(lowering: &mut Lowering<'t>, node: Option<Node<'t>>) -> Vec<Node<'t>
 }
 
 fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(path) = lowering.field(node, "path") else { return UNKNOWN };
+    let Some(path) = lowering.field(node, "path") else {
+        return UNKNOWN;
+    };
     let module = lowering.text(path).trim_matches(['"', '`']);
     let name = lowering.field(node, "name");
     let (form, alias) = match name.map(|name| lowering.text(name)) {
@@ -108,7 +117,8 @@ fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
 /// The name that a package at `path` most likely has: the last component without version and `go` affixes.
 fn package_name(path: &str) -> &str {
     let is_version = |part: &str| {
-        part.strip_prefix('v').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        part.strip_prefix('v')
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let (parent, mut last) = path.rsplit_once('/').unwrap_or(("", path));
     if is_version(last) && !parent.is_empty() {
@@ -119,21 +129,28 @@ fn package_name(path: &str) -> &str {
     {
         last = name;
     }
-    let last = last.strip_suffix(".go").or_else(|| last.strip_suffix("-go")).unwrap_or(last);
+    let last = last
+        .strip_suffix(".go")
+        .or_else(|| last.strip_suffix("-go"))
+        .unwrap_or(last);
     let last = last.strip_prefix("go-").unwrap_or(last);
     // A hyphen cannot be part of a name; what follows the last one usually is the name.
     last.rsplit('-').next().unwrap_or(last)
 }
 
 fn hoist_of(node: Node<'_>) -> Hoist {
-    let declares = (0..node.child_count() as u32).filter_map(|at| node.child(at)).any(|child| child.kind() == ":=");
+    let declares = (0..node.child_count() as u32)
+        .filter_map(|at| node.child(at))
+        .any(|child| child.kind() == ":=");
     if declares { Hoist::Block } else { Hoist::None }
 }
 
 fn assignment<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, hoist: Hoist) -> ExpressionId {
     let targets = list(lowering, lowering.field(node, "left"));
     let values = list(lowering, lowering.field(node, "right"));
-    let updates = lowering.field(node, "operator").is_some_and(|operator| lowering.text(operator) != "=");
+    let updates = lowering
+        .field(node, "operator")
+        .is_some_and(|operator| lowering.text(operator) != "=");
     if updates {
         for &target in &targets {
             lowering.lower(target, Role::Read);
@@ -155,7 +172,10 @@ fn assign_lists<'t>(lowering: &mut Lowering<'t>, targets: &[Node<'t>], values: &
         [single] if targets.len() > 1 => {
             let value = lowering.lower(*single, Role::Read);
             // `v, ok := x.(T)`, `m[k]`, `<-c`: the first is the value itself.
-            let with_ok = matches!(single.kind(), "type_assertion_expression" | "index_expression" | "unary_expression");
+            let with_ok = matches!(
+                single.kind(),
+                "type_assertion_expression" | "index_expression" | "unary_expression"
+            );
             (0..targets.len() as u32)
                 .map(|position| match (with_ok, position) {
                     (true, 0) => value,
@@ -169,7 +189,12 @@ fn assign_lists<'t>(lowering: &mut Lowering<'t>, targets: &[Node<'t>], values: &
     assign_values(lowering, targets, &items, declare);
 }
 
-fn assign_values<'t>(lowering: &mut Lowering<'t>, targets: &[Node<'t>], values: &[ExpressionId], declare: &Declare<'t>) {
+fn assign_values<'t>(
+    lowering: &mut Lowering<'t>,
+    targets: &[Node<'t>],
+    values: &[ExpressionId],
+    declare: &Declare<'t>,
+) {
     for (position, &target) in targets.iter().enumerate() {
         if lowering.text(target) != "_" {
             lowering.assign(target, values.get(position).copied().unwrap_or(UNKNOWN), declare);
@@ -179,19 +204,35 @@ fn assign_values<'t>(lowering: &mut Lowering<'t>, targets: &[Node<'t>], values: 
 
 /// `for key, value := range container`: of one name alone it is a channel's element that has methods worth following.
 fn range<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let container = lowering.field(node, "right").map_or(UNKNOWN, |container| lowering.lower(container, Role::Read));
+    let container = lowering
+        .field(node, "right")
+        .map_or(UNKNOWN, |container| lowering.lower(container, Role::Read));
     let element = lowering.wrap(container, Expression::Element);
     let targets = list(lowering, lowering.field(node, "left"));
-    let values = if targets.len() > 1 { [UNKNOWN, element] } else { [element, UNKNOWN] };
+    let values = if targets.len() > 1 {
+        [UNKNOWN, element]
+    } else {
+        [element, UNKNOWN]
+    };
     assign_values(lowering, &targets, &values, &Declare::new(hoist_of(node), node));
     UNKNOWN
 }
 
 fn send<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let channel = lowering.field(node, "channel").map_or(UNKNOWN, |channel| lowering.lower(channel, Role::Read));
-    let value = lowering.field(node, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    let channel = lowering
+        .field(node, "channel")
+        .map_or(UNKNOWN, |channel| lowering.lower(channel, Role::Read));
+    let value = lowering
+        .field(node, "value")
+        .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
     if channel != UNKNOWN && value != UNKNOWN {
-        let place = lowering.push_expression(Expression::Index { object: channel, key: None }, node.start_byte());
+        let place = lowering.push_expression(
+            Expression::Index {
+                object: channel,
+                key: None,
+            },
+            node.start_byte(),
+        );
         lowering.flow(place, value, node);
     }
     UNKNOWN
@@ -199,12 +240,20 @@ fn send<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
 
 /// Addresses and what they point to are the same to a reader; a received value is an element of its channel.
 fn unary<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
-    let operator = lowering.field(node, "operator").map_or("", |operator| lowering.text(operator));
+    let operator = lowering
+        .field(node, "operator")
+        .map_or("", |operator| lowering.text(operator));
     if matches!(operator, "&" | "*") {
         return None;
     }
-    let value = lowering.field(node, "operand").map_or(UNKNOWN, |operand| lowering.lower(operand, Role::Read));
-    Some(if operator == "<-" { lowering.wrap(value, Expression::Element) } else { UNKNOWN })
+    let value = lowering
+        .field(node, "operand")
+        .map_or(UNKNOWN, |operand| lowering.lower(operand, Role::Read));
+    Some(if operator == "<-" {
+        lowering.wrap(value, Expression::Element)
+    } else {
+        UNKNOWN
+    })
 }
 
 /// In each case of `switch x := y.(type)` the name has the case's type.
@@ -216,7 +265,9 @@ fn type_switch<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId 
         for child in children.named() {
             match child.node.kind() {
                 "type_case" | "default_case" => {
-                    lowering.in_scope(ScopeKind::Block, |lowering| type_case(lowering, child.node, alias, value));
+                    lowering.in_scope(ScopeKind::Block, |lowering| {
+                        type_case(lowering, child.node, alias, value)
+                    });
                 }
                 "comment" => {}
                 _ if Some(child.node) == alias.and_then(|alias| alias.parent()) => {}
@@ -253,14 +304,34 @@ fn type_case<'t>(lowering: &mut Lowering<'t>, case: Node<'t>, alias: Option<Node
 fn is_predeclared_type(name: &str) -> bool {
     matches!(
         name,
-        "any" | "bool" | "byte" | "comparable" | "complex64" | "complex128" | "float32" | "float64" | "int" | "int8" | "int16"
-            | "int32" | "int64" | "rune" | "string" | "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "uintptr"
+        "any"
+            | "bool"
+            | "byte"
+            | "comparable"
+            | "complex64"
+            | "complex128"
+            | "float32"
+            | "float64"
+            | "int"
+            | "int8"
+            | "int16"
+            | "int32"
+            | "int64"
+            | "rune"
+            | "string"
+            | "uint"
+            | "uint8"
+            | "uint16"
+            | "uint32"
+            | "uint64"
+            | "uintptr"
     )
 }
 
 /// Whether `name` is followed by an upper-case letter or nothing after `prefix`, as `go test` asks.
 fn is_test_name(name: &str, prefix: &str) -> bool {
-    name.strip_prefix(prefix).is_some_and(|rest| !rest.starts_with(char::is_lowercase))
+    name.strip_prefix(prefix)
+        .is_some_and(|rest| !rest.starts_with(char::is_lowercase))
 }
 
 fn flags_of(lowering: &Lowering<'_>, id: DefinitionId) -> Flags {
@@ -297,5 +368,9 @@ fn flags_of(lowering: &Lowering<'_>, id: DefinitionId) -> Flags {
 }
 
 fn in_test_file(lowering: &Lowering<'_>, package: &str) -> bool {
-    package.ends_with("_test") || lowering.imports.iter().any(|import| lowering.names.get(import.module) == "testing")
+    package.ends_with("_test")
+        || lowering
+            .imports
+            .iter()
+            .any(|import| lowering.names.get(import.module) == "testing")
 }

@@ -24,6 +24,10 @@ impl Hooks for JavaScript {
             "import_alias" => Some(modules::import_alias(lowering, node)),
             "export_statement" => Some(modules::export(lowering, node)),
             "for_in_statement" => Some(for_in(lowering, node)),
+            "catch_clause" => {
+                let rule = lowering.rule(node);
+                Some(lowering.in_scope(ScopeKind::Block, |lowering| lowering.act(node, rule, Role::Read)))
+            }
             "yield_expression" => node
                 .child(1)
                 .is_some_and(|child| child.kind() == "*")
