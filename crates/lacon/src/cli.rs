@@ -45,7 +45,7 @@ macro_rules! verbs {
 }
 pub(crate) use verbs;
 
-use commands::{bench, completions, convert, decode, encode, export, index, man, status, tokens, watch};
+use commands::{bench, completions, convert, decode, encode, export, gateway, index, man, status, tokens, watch};
 
 verbs! {
     /// The verbs, in the order `--help` lists them.
@@ -54,6 +54,7 @@ verbs! {
         Watch => watch,
         Status => status,
         Export => export,
+        Gateway => gateway,
         Encode => encode,
         Decode => decode,
         Convert => convert,

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod gateway;
 pub(crate) mod index;
 pub(crate) mod status;
 pub(crate) mod watch;

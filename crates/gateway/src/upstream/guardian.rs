@@ -16,7 +16,7 @@ while read -r operation group; do
         -) case $groups in *" $group "*) groups="${groups%% $group *} ${groups#* $group }" ;; esac ;;
     esac
 done
-for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 "#;
 
 static GUARDIAN: OnceLock<Option<Mutex<Child>>> = OnceLock::new();

@@ -1,0 +1,119 @@
+//! What the gateway's verbs share: which file, which directories, which environment.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use gateway::config::{GatewayConfig, Mode};
+use gateway::reload::{Environment, ReadError, read_config};
+use gateway::runtime::Options;
+
+use crate::failure::{Explain, Failure};
+
+/// Files looked for in the working directory when none is named, in this order.
+const USUAL_NAMES: [&str; 2] = ["lacon-gateway.toml", ".mcp.json"];
+
+/// Which configuration to use.
+#[derive(clap::Args)]
+pub(crate) struct ConfigArgs {
+    /// The configuration: TOML, or JSON with `mcpServers` [default: lacon-gateway.toml, .mcp.json, or the user's
+    /// lacon/gateway.toml]
+    #[arg(short, long, value_name = "FILE", env = "LACON_GATEWAY_CONFIG")]
+    config: Option<PathBuf>,
+
+    /// How upstream tools are shown, instead of what the configuration says
+    #[arg(long, value_enum)]
+    mode: Option<ModeArg>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ModeArg {
+    /// Three meta-tools: browse, execute, view
+    Gateway,
+    /// Every tool listed without its schema
+    Proxy,
+    /// Every tool as it is, with shorter results
+    Passthrough,
+}
+
+impl ConfigArgs {
+    /// Reads the configuration and says where it was found.
+    pub(crate) fn load(&self) -> Result<(PathBuf, GatewayConfig), Failure> {
+        let path = match &self.config {
+            Some(path) => path.clone(),
+            None => usual_file()
+                .context("there is no gateway configuration here")
+                .hint(format!("write {} or name a file with --config", USUAL_NAMES[0]))?,
+        };
+        let loaded = match read_config(&path, &environment()) {
+            Ok(loaded) => loaded,
+            Err(error @ ReadError::File(..)) => return Err(error.into()),
+            Err(error) => return Err(anyhow!(error)).bad_input(),
+        };
+        for warning in &loaded.warnings {
+            tracing::warn!("{}: {warning}", path.display());
+        }
+        let mut config = loaded.config;
+        if let Some(mode) = self.mode {
+            config.mode = match mode {
+                ModeArg::Gateway => Mode::Gateway,
+                ModeArg::Proxy => Mode::Proxy,
+                ModeArg::Passthrough => Mode::Passthrough,
+            };
+        }
+        Ok((path, config))
+    }
+
+    /// Whether the command line overrules the file, which then cannot be followed as it is.
+    pub(crate) fn overrides_file(&self) -> bool {
+        self.mode.is_some()
+    }
+}
+
+/// Answers `${env:NAME}` from this process's environment.
+pub(crate) fn environment() -> Environment {
+    Arc::new(|name: &str| std::env::var(name).ok())
+}
+
+/// Directories and defaults that come from the user's environment.
+pub(crate) fn options() -> Result<Options, Failure> {
+    let format = match std::env::var("LACON_OUTPUT_FORMAT") {
+        Ok(name) => name
+            .parse()
+            .map_err(|error: String| anyhow!("LACON_OUTPUT_FORMAT: {error}"))
+            .bad_input()?,
+        Err(_) => wire::Format::Auto,
+    };
+    Ok(Options {
+        state_directory: state_directory(),
+        output_format: format,
+        ..Options::default()
+    })
+}
+
+/// A runtime for a verb that waits for the network.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    Ok(runtime.context("cannot start the asynchronous runtime")?)
+}
+
+fn usual_file() -> Option<PathBuf> {
+    let here = USUAL_NAMES.map(PathBuf::from).into_iter().find(|path| path.exists());
+    here.or_else(|| {
+        user_directory("XDG_CONFIG_HOME", ".config")
+            .map(|directory| directory.join("gateway.toml"))
+            .filter(|path| path.exists())
+    })
+}
+
+fn state_directory() -> Option<PathBuf> {
+    user_directory("XDG_STATE_HOME", ".local/state").map(|directory| directory.join("gateway"))
+}
+
+fn user_directory(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let base = match std::env::var_os(variable).filter(|value| Path::new(value).is_absolute()) {
+        Some(directory) => PathBuf::from(directory),
+        None => PathBuf::from(std::env::var_os("HOME")?).join(below_home),
+    };
+    Some(base.join("lacon"))
+}

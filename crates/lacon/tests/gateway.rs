@@ -1,0 +1,165 @@
+//! The real binary as a gateway: the official Python client on standard input and output, in both protocol eras, and what is
+//! left behind when the binary is killed.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+fn gateway_tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../gateway/tests/servers")
+        .canonicalize()
+        .expect("the gateway's test servers")
+}
+
+/// A configuration with the scripted server as its only upstream.
+fn configuration(directory: &Path, arguments: &str) -> PathBuf {
+    let path = directory.join("gateway.toml");
+    let script = gateway_tests().join("scripted.py");
+    let text = format!(
+        "[upstreams.scripted]\ncommand = \"python3\"\nargs = [{:?}{arguments}]\n",
+        script.display().to_string()
+    );
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn lacon(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
+    command
+        .env("XDG_STATE_HOME", directory)
+        .env_remove("LACON_OUTPUT_FORMAT");
+    command
+}
+
+#[test]
+fn the_python_client_works_over_stdio_in_both_eras() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = configuration(directory.path(), "");
+    let python = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../.tools")
+        .canonicalize()
+        .unwrap_or_default()
+        .join("python/bin/python");
+    assert!(
+        python.exists(),
+        "{} is missing: run `cargo xtask test`, which installs it",
+        python.display()
+    );
+    for mode in ["legacy", "2026-07-28"] {
+        let output = Command::new(&python)
+            .arg(gateway_tests().join("python_client.py"))
+            .args([mode, "stdio", env!("CARGO_BIN_EXE_lacon"), "gateway", "--config"])
+            .arg(&config)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let seen: Value = serde_json::from_str(&text)
+            .unwrap_or_else(|_| panic!("{mode}: {text}{}", String::from_utf8_lossy(&output.stderr)));
+        assert_eq!(seen["echo"], "héllo", "{mode}");
+        assert_eq!(seen["ask"], "accept: Ada", "{mode}");
+        assert_eq!(seen["progress"], json!([1.0, 2.0, 3.0]), "{mode}");
+    }
+}
+
+#[test]
+fn check_says_what_an_agent_will_see_and_what_is_wrong() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = configuration(directory.path(), "");
+    let output = lacon(directory.path())
+        .args(["gateway", "check", "--json", "--config"])
+        .arg(&config)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["upstreams"][0]["ready"], true, "{report}");
+    assert_eq!(report["preview"]["listed"], 7, "{report}");
+    assert!(report["preview"]["listed_tokens"].as_u64() < report["preview"]["direct_tokens"].as_u64());
+
+    std::fs::write(&config, "[upstreams.x]\ncomand = \"y\"\n").unwrap();
+    let output = lacon(directory.path())
+        .args(["gateway", "check", "--config"])
+        .arg(&config)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `command`?"));
+
+    std::fs::write(&config, "[upstreams.x]\ncommand = \"no-such-program-anywhere\"\n").unwrap();
+    let output = lacon(directory.path())
+        .args(["gateway", "check", "--config"])
+        .arg(&config)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("down: cannot start"));
+}
+
+/// Killed outright, the binary cannot clean up: its guardian does.
+#[test]
+fn upstreams_end_even_when_the_gateway_is_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = configuration(directory.path(), ", \"--ignore-eof\"");
+    let mut gateway = lacon(directory.path())
+        .args(["gateway", "--mode", "passthrough", "--config"])
+        .arg(&config)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(gateway.stdout.take().unwrap()).lines();
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}});
+    send(
+        &mut gateway,
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}),
+    );
+    lines.next().unwrap().unwrap();
+    send(
+        &mut gateway,
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    );
+    let mut pids = Vec::new();
+    for (id, name) in [(2, "pid"), (3, "spawn")] {
+        send(
+            &mut gateway,
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": {}}}),
+        );
+        let answer = lines
+            .by_ref()
+            .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
+            .find(|message| message["id"] == id);
+        pids.push(
+            answer.unwrap()["result"]["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        );
+    }
+    assert!(pids.iter().all(|pid| alive(pid)));
+    gateway.kill().unwrap();
+    gateway.wait().unwrap();
+    let limit = Instant::now() + Duration::from_secs(10);
+    while pids.iter().any(|pid| alive(pid)) {
+        assert!(Instant::now() < limit, "still running: {pids:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn send(gateway: &mut Child, message: Value) {
+    writeln!(gateway.stdin.as_mut().unwrap(), "{message}").unwrap();
+}
+
+/// Whether a process exists and is not just waiting to be reaped.
+fn alive(pid: &str) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    !stat
+        .rsplit_once(')')
+        .is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
+}
