@@ -272,12 +272,10 @@ impl Firewall<'_> {
             }
             ResourceContents::BlobResourceContents {
                 uri, mime_type, blob, ..
-            } => {
-                if self.volume == Volume::Digest && blob.len() > INLINE_BINARY {
-                    let media_type = mime_type.clone().unwrap_or_else(|| "application/octet-stream".into());
-                    let (blob, uri) = (std::mem::take(blob), uri.clone());
-                    return self.binary(&blob, &media_type, &uri, shaped, artifacts);
-                }
+            } if self.volume == Volume::Digest && blob.len() > INLINE_BINARY => {
+                let media_type = mime_type.clone().unwrap_or_else(|| "application/octet-stream".into());
+                let (blob, uri) = (std::mem::take(blob), uri.clone());
+                return self.binary(&blob, &media_type, &uri, shaped, artifacts);
             }
             _ => {}
         }
@@ -333,7 +331,10 @@ fn carried(value: &Value, parts: &[Part]) -> bool {
             None => match wanted {
                 Value::String(wanted) => *text == wanted,
                 Value::Array(_) | Value::Object(_) => false,
-                scalar => text.trim() == scalar.to_string(),
+                scalar => {
+                    let said = scalar.to_string();
+                    text.trim() == said
+                }
             },
         })
     };
@@ -349,7 +350,10 @@ fn carried(value: &Value, parts: &[Part]) -> bool {
                 .all(|(item, (text, parsed))| match (parsed, item) {
                     (Some(parsed), item) => parsed == item,
                     (None, Value::String(item)) => *text == item,
-                    (None, item) => text.trim() == item.to_string(),
+                    (None, item) => {
+                        let said = item.to_string();
+                        text.trim() == said
+                    }
                 })
         }
         _ => false,

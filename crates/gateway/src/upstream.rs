@@ -286,15 +286,13 @@ impl Upstream {
             });
         }
         let wait = self.settings.connect_timeout;
-        let permit = match tokio::time::timeout(wait, self.permits.clone().acquire_owned()).await {
-            Ok(Ok(permit)) => permit,
-            _ => {
-                let reason = format!("`{}` has too many calls under way", self.name);
-                return Err(CallFailure::Unavailable {
-                    reason,
-                    retry_after: Some(wait),
-                });
-            }
+        let acquired = tokio::time::timeout(wait, self.permits.clone().acquire_owned()).await;
+        let Ok(Ok(permit)) = acquired else {
+            let reason = format!("`{}` has too many calls under way", self.name);
+            return Err(CallFailure::Unavailable {
+                reason,
+                retry_after: Some(wait),
+            });
         };
         Ok((self.live().await?, permit))
     }

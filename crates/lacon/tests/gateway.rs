@@ -1,6 +1,11 @@
 //! The real binary as a gateway: the official Python client on standard input and output, in both protocol eras, and what is
 //! left behind when the binary is killed.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail, in its helpers too"
+)]
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -26,6 +26,10 @@ pub(crate) struct Parked {
 }
 
 /// How a request ended.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "moved once a call; a box would cost every result an allocation"
+)]
 #[derive(Debug)]
 pub(crate) enum Driven {
     Done(Result<ServerResult, CallFailure>),
@@ -142,6 +146,10 @@ impl Errand<'_> {
     }
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "moved once a call; a box would cost every result an allocation"
+)]
 enum Step {
     Done(Result<ServerResult, CallFailure>),
     Question(Box<ElicitRequestParams>, oneshot::Sender<ElicitResult>),

@@ -41,6 +41,10 @@ pub(crate) enum CallFailure {
 }
 
 /// What [`RunningCall::next`] yields.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "moved once a call; a box would cost every result an allocation"
+)]
 #[derive(Debug)]
 pub(crate) enum CallEvent {
     Happening(Happening),

@@ -28,10 +28,13 @@ pub(crate) enum Era {
     Stateless,
 }
 
+/// How far a call came, and what was said about it.
+pub(crate) type Progress = (f64, Option<String>);
+
 /// What the client heard.
 #[derive(Clone, Default)]
 pub(crate) struct Ears {
-    pub(crate) progress: Arc<Mutex<Vec<(f64, Option<String>)>>>,
+    pub(crate) progress: Arc<Mutex<Vec<Progress>>>,
     pub(crate) tool_changes: Arc<Mutex<u32>>,
     pub(crate) questions: Arc<Mutex<Vec<String>>>,
 }
