@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wire::answers::{FileSummary, SummarySymbol};
 
 use crate::error::QuestionError;
-use crate::source::etag;
+use crate::page::{self, Page};
 use crate::workspace::Workspace;
 use crate::{kinds, naming};
 
@@ -17,6 +17,12 @@ use crate::{kinds, naming};
 pub struct Summary {
     /// Path of the file, or the end of it.
     pub path: String,
+    /// Symbols per page (default all).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// next_cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
 }
 
 /// What the file declares.
@@ -34,6 +40,9 @@ pub fn file_summary(workspace: &Workspace, ask: &Summary) -> Result<FileSummary,
             sig: (!symbol.signature().is_empty()).then(|| symbol.signature().to_string()),
         })
         .collect();
+    let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), symbols.len())?;
+    let end = page.offset.saturating_add(page.limit);
+    let more = end < symbols.len();
     let touching = EdgeKinds::ALL.without(EdgeKind::Contains);
     let outgoing = snapshot.edges_of_file(file.id(), touching).count();
     let incoming: usize = file
@@ -48,13 +57,10 @@ pub fn file_summary(workspace: &Workspace, ask: &Summary) -> Result<FileSummary,
     Ok(FileSummary {
         total_nodes: symbols.len() as u64,
         total_edges: (outgoing + incoming) as u64,
-        truncated: false,
-        // The file's hash covers every signature; edges from elsewhere change with the whole tree.
-        etag: Some(etag(&[
-            file.hash(),
-            &(outgoing as u64).to_le_bytes(),
-            &(incoming as u64).to_le_bytes(),
-        ])),
-        symbols,
+        truncated: more,
+        next_cursor: more.then(|| page::cursor(workspace, end)),
+        etag: None,
+        incomplete: workspace.incomplete(),
+        symbols: page.take(symbols),
     })
 }

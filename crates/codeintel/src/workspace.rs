@@ -25,6 +25,7 @@ pub struct Repository {
 #[derive(Clone, Default)]
 pub struct Workspace {
     repositories: Vec<Repository>,
+    prefixed: bool,
 }
 
 /// A symbol of a workspace.
@@ -39,7 +40,24 @@ pub struct SymbolKey {
 impl Workspace {
     /// A workspace of these repositories, in this order. Names must differ.
     pub fn new(repositories: Vec<Repository>) -> Workspace {
-        Workspace { repositories }
+        Workspace {
+            prefixed: repositories.len() > 1,
+            repositories,
+        }
+    }
+
+    /// Ids carry the repository's name even if it is the only one: for a workspace of which the rest is not there yet.
+    pub fn with_prefix(self) -> Workspace {
+        Workspace { prefixed: true, ..self }
+    }
+
+    /// Only the repositories with these names, in the order of the workspace; ids keep their prefix.
+    pub fn only(&self, names: &[&str]) -> Workspace {
+        let kept = |repository: &&Repository| names.contains(&repository.name.as_str());
+        Workspace {
+            repositories: self.repositories.iter().filter(kept).cloned().collect(),
+            prefixed: self.prefixed,
+        }
     }
 
     /// All repositories.
@@ -47,14 +65,14 @@ impl Workspace {
         &self.repositories
     }
 
-    /// Only the repositories that `keep` accepts; ids keep their prefix as long as the whole workspace had several.
+    /// The repository with this number.
     pub fn repository(&self, number: usize) -> Option<&Repository> {
         self.repositories.get(number)
     }
 
     /// Whether ids carry the repository's name.
     pub fn is_prefixed(&self) -> bool {
-        self.repositories.len() > 1
+        self.prefixed
     }
 
     /// The symbol, if the key is of this workspace.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::layout::Layout;
 use crate::tokens::Tokenizer;
-use crate::{answers, gcf, gcx, markdown};
+use crate::{answers, dense, gcf, gcx, markdown};
 
 /// How an answer is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -168,6 +168,11 @@ pub fn detect(text: &str) -> Format {
 /// A GCX1 text whose header is that of a known layout is read by it, so that its types are certain.
 fn decode_gcx(text: &str) -> gcx::Result<Value> {
     match gcx::Reader::new(text).next_line()? {
+        // Read as a table where it is none after all: a name may end like that by chance.
+        Some(gcx::Line::Header(header)) if dense::opens(&header) => match dense::from_str(text) {
+            Some(value) => Ok(value),
+            None => gcx::from_str(text),
+        },
         Some(gcx::Line::Header(header)) => match answers::layout_for(&header) {
             Some(layout) => gcx::value_with(layout, text),
             None => gcx::from_str(text),
@@ -188,6 +193,11 @@ fn choose<T: Serialize + ?Sized>(value: &T, layout: &Layout, tokenizer: Tokenize
     // A form that cannot carry this value at all is no candidate.
     candidates.extend(gcx::to_string_with(layout, value).ok().map(|text| (Format::Gcx, text)));
     candidates.extend(gcf::to_string(value).ok().map(|text| (Format::Gcf, text)));
+    let mut value_once = None;
+    if dense::has_shape(layout) {
+        let value = value_once.insert(serde_json::to_value(value)?);
+        candidates.extend(dense::to_string(layout, value).map(|text| (Format::Gcx, text)));
+    }
     let mut costs: Vec<usize> = if candidates.iter().map(|(_, text)| text.len()).sum::<usize>() < COUNT_ALL_BELOW {
         candidates.iter().map(|(_, text)| tokenizer.count(text)).collect()
     } else {
@@ -203,7 +213,6 @@ fn choose<T: Serialize + ?Sized>(value: &T, layout: &Layout, tokenizer: Tokenize
         };
         estimates.iter().zip(&candidates).map(count).collect()
     };
-    let mut value_once = None;
     while candidates.len() > 1 {
         // The first of equals wins, and JSON comes first.
         let best = (0..costs.len()).min_by_key(|&at| costs[at]).unwrap_or_default();
@@ -228,7 +237,7 @@ fn is_faithful<T: Serialize + ?Sized>(
     text: &str,
 ) -> Result<bool, Error> {
     let decoded = match format {
-        Format::Gcx => gcx::value_with(layout, text).ok(),
+        Format::Gcx => dense::from_str(text).or_else(|| gcx::value_with(layout, text).ok()),
         Format::Gcf => gcf::from_str(text).ok(),
         Format::Json | Format::Markdown | Format::Auto => return Ok(format == Format::Json),
     };

@@ -12,6 +12,7 @@ extern crate self as wire;
 #[macro_use]
 pub mod layout;
 pub mod answers;
+mod dense;
 mod format;
 pub mod gcf;
 pub mod gcx;

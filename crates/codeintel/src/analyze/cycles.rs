@@ -1,6 +1,7 @@
 //! Circles: files that import each other, and functions that call each other. Tarjan's components over each graph, without
 //! recursion, and for each the edge whose removal looks cheapest.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use index::model::{EdgeKind, Origin};
@@ -37,6 +38,7 @@ pub(super) fn cycles(workspace: &Workspace, ask: &Analyze, page: Page) -> Cycles
         total: total as u64,
         truncated: more,
         next_cursor: more.then(|| page::cursor(workspace, end)),
+        etag: None,
         incomplete: workspace.incomplete(),
     }
 }
@@ -117,8 +119,8 @@ fn shortest_circle(graph: &Graph, component: &[SymbolId]) -> Vec<SymbolId> {
                 walk.reverse();
                 return walk;
             }
-            if !before.contains_key(&next) {
-                before.insert(next, node);
+            if let Entry::Vacant(unseen) = before.entry(next) {
+                unseen.insert(node);
                 queue.push_back(next);
             }
         }

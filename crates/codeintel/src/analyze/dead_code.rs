@@ -43,6 +43,7 @@ pub(super) fn dead_code(workspace: &Workspace, ask: &Analyze, page: Page) -> Dea
         total: total as u64,
         truncated: more,
         next_cursor: more.then(|| page::cursor(workspace, end)),
+        etag: None,
         incomplete: workspace.incomplete(),
     }
 }

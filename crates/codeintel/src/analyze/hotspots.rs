@@ -44,6 +44,7 @@ pub(super) fn hotspots(workspace: &Workspace, ask: &Analyze, page: Page) -> Hots
         total: total as u64,
         truncated: more,
         next_cursor: more.then(|| page::cursor(workspace, end)),
+        etag: None,
         incomplete: workspace.incomplete(),
     }
 }

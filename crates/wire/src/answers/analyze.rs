@@ -22,6 +22,7 @@ answer! {
             total: u64 = "dead symbols in all, returned or not",
             truncated: bool = "whether symbols were left out",
             next_cursor: Option<String> = "pass it to get the next page",
+            etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",
         }
     }
@@ -49,6 +50,7 @@ answer! {
             total: u64 = "hotspots in all, returned or not",
             truncated: bool = "whether symbols were left out",
             next_cursor: Option<String> = "pass it to get the next page",
+            etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",
         }
     }
@@ -71,6 +73,7 @@ answer! {
             total: u64 = "cycles in all, returned or not",
             truncated: bool = "whether cycles were left out",
             next_cursor: Option<String> = "pass it to get the next page",
+            etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",
         }
     }

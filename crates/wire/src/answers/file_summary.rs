@@ -21,7 +21,9 @@ answer! {
             total_nodes: u64 = "symbols of the file",
             total_edges: u64 = "edges that touch them",
             truncated: bool = "whether symbols were left out",
+            next_cursor: Option<String> = "pass it to get the next page",
             etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
+            incomplete: Option<String> = "what the index still lacks",
         }
     }
 }

@@ -44,6 +44,7 @@ answer! {
         meta {
             total_nodes: Option<u64> = "symbols in all",
             total_edges: Option<u64> = "edges in all",
+            etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",
         }
     }

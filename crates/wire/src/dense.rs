@@ -1,0 +1,512 @@
+//! Rows grouped by file: the same facts as a layout's own sections, without what the reader can derive.
+//!
+//! A symbol id is `path::Owner.name`, so the columns for path and name only repeat it, and rows next to each other often
+//! share the path. Here a path stands on a line of its own, the rows below it begin with `Owner.name` and the line, a column
+//! that never varies moves into the header, and an edge stands on the row of its far end, naming the near end by its number.
+//!
+//! The text is a GCX1 section named `<tool>.by_file`, so any GCX1 reader takes it for a table; [`from_str`] gives back the
+//! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+use serde_json::{Map, Number, Value};
+
+use crate::answers;
+use crate::gcx::{Header, Line, Reader};
+use crate::layout::{Column, Kind, Layout};
+
+/// What a layout's rows are called.
+struct Shape {
+    tool: &'static str,
+    /// The member that holds the rows.
+    member: &'static str,
+    /// Columns of the row: id, name, path (empty where only the id has it), line.
+    id: &'static str,
+    name: &'static str,
+    path: &'static str,
+    line: &'static str,
+    /// Whether the member `edges` relates the rows.
+    related: bool,
+}
+
+const SUFFIX: &str = ".by_file";
+
+const fn graph(tool: &'static str) -> Shape {
+    Shape {
+        related: true,
+        ..rows(tool, "nodes")
+    }
+}
+
+const fn rows(tool: &'static str, member: &'static str) -> Shape {
+    Shape {
+        tool,
+        member,
+        id: "id",
+        name: "name",
+        path: "path",
+        line: "line",
+        related: false,
+    }
+}
+
+const SHAPES: &[Shape] = &[
+    graph("get_callers"),
+    graph("get_call_chain"),
+    graph("get_dependencies"),
+    graph("get_dependents"),
+    graph("find_implementations"),
+    rows("search_symbols", "results"),
+    Shape {
+        path: "",
+        ..rows("get_file_summary", "symbols")
+    },
+    rows("analyze.dead_code", "symbols"),
+    rows("analyze.hotspots", "symbols"),
+    Shape {
+        id: "from",
+        name: "from_name",
+        path: "from_path",
+        line: "from_line",
+        ..rows("find_usages", "usages")
+    },
+];
+
+/// Whether an answer of this layout may have a dense form.
+pub(crate) fn has_shape(layout: &Layout) -> bool {
+    SHAPES.iter().any(|shape| shape.tool == layout.tool)
+}
+
+/// Whether the header opens a dense section.
+pub(crate) fn opens(header: &Header) -> bool {
+    header.tool.ends_with(SUFFIX) && shape_of(&header.tool).is_some()
+}
+
+/// The dense form, if the answer has one.
+pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
+    let shape = SHAPES.iter().find(|shape| shape.tool == layout.tool)?;
+    let members = value.as_object()?;
+    let items: Vec<&Map<String, Value>> = members
+        .get(shape.member)?
+        .as_array()?
+        .iter()
+        .map(Value::as_object)
+        .collect::<Option<_>>()?;
+    let mut entries: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in members.iter().filter(|(name, _)| !shape.holds_rows(name)) {
+        layout.meta.iter().find(|column| column.name == name)?;
+        entries.insert(name.clone(), entry(value)?);
+    }
+    let cells = match shape.related {
+        true => Some(edge_cells(shape, members, &items, &mut entries)?),
+        false => None,
+    };
+    let mut columns: Vec<&Column> = Vec::new();
+    for column in shape.other_columns(layout)? {
+        let first = items.first().and_then(|row| row.get(column.name));
+        let is_constant = items.len() > 1 && items.iter().all(|row| row.get(column.name) == first);
+        match first.and_then(entry).filter(|_| is_constant && column.name != "kind") {
+            Some(text) => drop(entries.insert(format!("all.{}", column.name), text)),
+            None => columns.push(column),
+        }
+    }
+    let mut out = format!("GCX1 tool={}{SUFFIX} fields=symbol,line", shape.tool);
+    out.push_str(if shape.related { ",at" } else { "" });
+    for column in &columns {
+        write!(out, ",{}", column.name).ok()?;
+    }
+    out.push_str(",name");
+    for (name, value) in &entries {
+        write!(out, " {name}={value}").ok()?;
+    }
+    out.push('\n');
+    let mut under = "";
+    for (at, row) in items.iter().enumerate() {
+        let place = Place::of(shape, row)?;
+        if place.path != under {
+            out.push_str(place.path);
+            out.push('\n');
+            under = place.path;
+        }
+        let mut line = vec![place.symbol.to_string(), row.get(shape.line)?.as_u64()?.to_string()];
+        line.extend(cells.as_ref().map(|cells| cells[at].clone()));
+        for column in &columns {
+            line.push(cell(column, row.get(column.name), place.symbol)?);
+        }
+        let name = row.get(shape.name)?.as_str()?;
+        line.push(match name == place.name() {
+            true => String::new(),
+            false => escaped(name).filter(|name| !name.is_empty())?,
+        });
+        while line.len() > 2 && line.last().is_some_and(String::is_empty) {
+            line.pop();
+        }
+        out.push_str(&line.join("\t"));
+        out.push('\n');
+    }
+    Some(out)
+}
+
+/// The answer that a dense text says, if it is one.
+pub(crate) fn from_str(text: &str) -> Option<Value> {
+    let mut reader = Reader::new(text);
+    let Some(Line::Header(header)) = reader.next_line().ok()? else {
+        return None;
+    };
+    let shape = shape_of(&header.tool)?;
+    let layout = answers::layout_of(shape.tool)?;
+    let others = shape.other_columns(layout)?;
+    let mut items: Vec<Value> = Vec::new();
+    let mut related: Vec<Related> = Vec::new();
+    let mut path = "";
+    while let Some(line) = reader.next_line().ok()? {
+        let Line::Row(line, _) = line else { return None };
+        let Some((symbol, rest)) = line.split_once('\t') else {
+            path = line;
+            continue;
+        };
+        let cells: Vec<&str> = std::iter::once(symbol).chain(rest.split('\t')).collect();
+        let cell_of = |name: &str| {
+            let at = header.fields.iter().position(|field| field == name)?;
+            Some(cells.get(at).copied().unwrap_or_default())
+        };
+        let place = Place { path, symbol };
+        let mut row = Map::new();
+        row.insert(shape.id.into(), place.id().into());
+        let name = match cell_of("name")? {
+            "" => place.name().to_string(),
+            name => unescaped(name)?,
+        };
+        row.insert(shape.name.into(), name.into());
+        if !shape.path.is_empty() {
+            row.insert(shape.path.into(), path.into());
+        }
+        row.insert(shape.line.into(), cell_of("line")?.parse::<u64>().ok()?.into());
+        for column in &others {
+            let value = match header.entry(&format!("all.{}", column.name)) {
+                Some(text) => Some(read(column.kind, text)?),
+                None => read_cell(column, cell_of(column.name)?, symbol)?,
+            };
+            row.extend(value.map(|value| (column.name.to_string(), value)));
+        }
+        if shape.related {
+            let far = items.len();
+            for token in cell_of("at")?.split(' ').filter(|token| !token.is_empty()) {
+                related.push(Related::read(token, far)?);
+            }
+        }
+        items.push(Value::Object(row));
+    }
+    let mut answer = Map::new();
+    if shape.related {
+        let edges = edges(&header, &items, related)?;
+        answer.insert("edges".into(), edges.into());
+    }
+    answer.insert(shape.member.into(), items.into());
+    for column in layout.meta {
+        if let Some(text) = header.entry(column.name) {
+            answer.insert(column.name.into(), read(column.kind, text)?);
+        }
+    }
+    Some(Value::Object(answer))
+}
+
+fn shape_of(tool: &str) -> Option<&'static Shape> {
+    let tool = tool.strip_suffix(SUFFIX)?;
+    SHAPES.iter().find(|shape| shape.tool == tool)
+}
+
+impl Shape {
+    fn holds_rows(&self, member: &str) -> bool {
+        member == self.member || (self.related && member == "edges")
+    }
+
+    /// The columns that cannot be derived.
+    fn other_columns<'a>(&self, layout: &'a Layout) -> Option<Vec<&'a Column>> {
+        let section = layout.sections.iter().find(|section| section.member == self.member)?;
+        let derived = [self.id, self.name, self.path, self.line];
+        Some(
+            section
+                .columns
+                .iter()
+                .filter(|column| !derived.contains(&column.name))
+                .collect(),
+        )
+    }
+}
+
+/// Where a symbol is: the two halves of its id.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    path: &'a str,
+    /// `Owner.name`, or [`WHOLE_FILE`].
+    symbol: &'a str,
+}
+
+/// Stands for a file itself, whose id is its path.
+const WHOLE_FILE: &str = ".";
+
+impl<'a> Place<'a> {
+    fn of(shape: &Shape, row: &'a Map<String, Value>) -> Option<Place<'a>> {
+        let id = row.get(shape.id)?.as_str()?;
+        let (path, symbol) = id.split_once("::").unwrap_or((id, WHOLE_FILE));
+        let is_plain = |text: &str| {
+            !text.is_empty()
+                && !text.starts_with('#')
+                && !text.starts_with("GCX1")
+                && !text.contains(|c: char| c.is_control() || c == '\\')
+        };
+        let repeats = shape.path.is_empty() || row.get(shape.path)?.as_str()? == path;
+        (repeats && is_plain(path) && is_plain(symbol)).then_some(Place { path, symbol })
+    }
+
+    fn id(self) -> String {
+        match self.symbol {
+            WHOLE_FILE => self.path.to_string(),
+            symbol => format!("{}::{symbol}", self.path),
+        }
+    }
+
+    /// The last part of the symbol, without the number of a second definition.
+    fn name(self) -> &'a str {
+        if self.symbol == WHOLE_FILE {
+            return self.path.rsplit('/').next().unwrap_or(self.path);
+        }
+        let last = self.symbol.rsplit('.').next().unwrap_or(self.symbol);
+        match last.rsplit_once('~') {
+            Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => last,
+        }
+    }
+}
+
+/// The kind that goes without saying.
+fn usual_kind(symbol: &str) -> &'static str {
+    match symbol {
+        WHOLE_FILE => "file",
+        symbol if symbol.contains('.') => "method",
+        _ => "function",
+    }
+}
+
+/// An edge on the row of its far end.
+struct Related {
+    near: usize,
+    far: usize,
+    /// Number of its kind, origin and confidence among those of the header.
+    style: usize,
+    label: Option<String>,
+}
+
+/// More styles than this and they have no letter.
+const MOST_STYLES: usize = 27;
+
+impl Related {
+    /// `[style letter][near>]label`: near is the first row where it is not said, a missing label is `-`.
+    fn write(&self) -> String {
+        let mut text = String::new();
+        if self.style > 0 {
+            text.push(char::from(b'a' + self.style as u8 - 1));
+        }
+        if self.near > 0 {
+            text.push_str(&format!("{}>", self.near));
+        }
+        text.push_str(self.label.as_deref().unwrap_or("-"));
+        text
+    }
+
+    fn read(token: &str, far: usize) -> Option<Related> {
+        let (style, rest) = match token.as_bytes().first()? {
+            letter @ b'a'..=b'z' => (usize::from(letter - b'a') + 1, &token[1..]),
+            _ => (0, token),
+        };
+        let (near, label) = match rest.split_once('>') {
+            Some((near, label)) => (near.parse().ok()?, label),
+            None => (0, rest),
+        };
+        let label = (label != "-").then(|| label.to_string());
+        Some(Related {
+            near,
+            far,
+            style,
+            label,
+        })
+    }
+}
+
+/// The cell of each row for its edges, and the header's entries that explain them.
+fn edge_cells(
+    shape: &Shape,
+    members: &Map<String, Value>,
+    items: &[&Map<String, Value>],
+    entries: &mut BTreeMap<String, String>,
+) -> Option<Vec<String>> {
+    let edges = members.get("edges")?.as_array()?;
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut places: Vec<(&str, u64)> = Vec::new();
+    for (at, row) in items.iter().enumerate() {
+        numbers.insert(row.get(shape.id)?.as_str()?, at);
+        places.push((row.get(shape.path)?.as_str()?, row.get(shape.line)?.as_u64()?));
+    }
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut read: Vec<(usize, usize, String, Option<String>)> = Vec::new();
+    for edge in edges {
+        let text = |name: &str| edge.get(name)?.as_str();
+        let (from, to) = (*numbers.get(text("from")?)?, *numbers.get(text("to")?)?);
+        let style = format!("{}/{}/{}", text("kind")?, text("origin")?, edge.get("confidence")?);
+        let label = match edge.get("label") {
+            None => None,
+            Some(label) => Some(label.as_str().filter(|label| is_lines(label))?.to_string()),
+        };
+        match counts.iter_mut().find(|(known, _)| *known == style) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((style.clone(), 1)),
+        }
+        read.push((from, to, style, label));
+    }
+    // The commonest needs no letter.
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    if counts.len() > MOST_STYLES {
+        return None;
+    }
+    for (at, (style, _)) in counts.iter().enumerate() {
+        entries.insert(style_entry(at), entry(&Value::String(style.clone()))?);
+    }
+    for direction in ["out", "in"] {
+        let mut related: Vec<Related> = Vec::with_capacity(read.len());
+        for (from, to, style, label) in &read {
+            let (near, far) = if direction == "out" { (*to, *from) } else { (*from, *to) };
+            related.push(Related {
+                near,
+                far,
+                style: counts.iter().position(|(known, _)| known == style)?,
+                label: label.clone(),
+            });
+        }
+        // The reader finds the order by place: only an answer in that order has a dense form.
+        if related.is_sorted_by_key(|edge| order(edge, &places)) {
+            entries.insert("edges".into(), direction.into());
+            let mut cells = vec![String::new(); items.len()];
+            for edge in &related {
+                let cell = &mut cells[edge.far];
+                if !cell.is_empty() {
+                    cell.push(' ');
+                }
+                cell.push_str(&edge.write());
+            }
+            return Some(cells);
+        }
+    }
+    None
+}
+
+/// Edges by near end, then by the place of the far end: how a walk finds them.
+fn order<'a>(edge: &Related, places: &[(&'a str, u64)]) -> (usize, &'a str, u64, usize) {
+    let (path, line) = places.get(edge.far).copied().unwrap_or_default();
+    (edge.near, path, line, edge.far)
+}
+
+fn edges(header: &Header, items: &[Value], mut related: Vec<Related>) -> Option<Vec<Value>> {
+    let places: Vec<(&str, u64)> = items
+        .iter()
+        .map(|row| Some((row["path"].as_str()?, row["line"].as_u64()?)))
+        .collect::<Option<_>>()?;
+    related.sort_by_key(|edge| order(edge, &places));
+    let is_out = header.entry("edges")? == "out";
+    let id = |at: usize| items.get(at).map(|row| row["id"].clone());
+    let mut edges = Vec::with_capacity(related.len());
+    for edge in related {
+        let (from, to) = if is_out {
+            (edge.far, edge.near)
+        } else {
+            (edge.near, edge.far)
+        };
+        let mut style = header.entry(&style_entry(edge.style))?.splitn(3, '/');
+        let mut members = Map::new();
+        members.insert("from".into(), id(from)?);
+        members.insert("to".into(), id(to)?);
+        members.insert("kind".into(), style.next()?.into());
+        members.insert("origin".into(), style.next()?.into());
+        members.insert("confidence".into(), read(Kind::Float, style.next()?)?);
+        members.extend(edge.label.map(|label| ("label".to_string(), label.into())));
+        edges.push(Value::Object(members));
+    }
+    Some(edges)
+}
+
+fn style_entry(at: usize) -> String {
+    match at {
+        0 => "edge".to_string(),
+        at => format!("edge.{}", char::from(b'a' + (at as u8 - 1).min(25))),
+    }
+}
+
+fn is_lines(label: &str) -> bool {
+    !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
+}
+
+/// A value as an entry of the header, which holds no spaces.
+fn entry(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let is_plain =
+                !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\');
+            is_plain.then(|| text.clone())
+        }
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// A value as a cell; empty where it is absent, or a kind that goes without saying.
+fn cell(column: &Column, value: Option<&Value>, symbol: &str) -> Option<String> {
+    match value {
+        None if column.optional => Some(String::new()),
+        Some(Value::String(kind)) if column.name == "kind" && kind == usual_kind(symbol) => Some(String::new()),
+        Some(Value::String(text)) => escaped(text).filter(|text| !text.is_empty()),
+        Some(value @ (Value::Bool(_) | Value::Number(_))) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+fn read_cell(column: &Column, cell: &str, symbol: &str) -> Option<Option<Value>> {
+    match cell {
+        "" if column.name == "kind" => Some(Some(usual_kind(symbol).into())),
+        "" => column.optional.then_some(None),
+        cell => read(column.kind, &unescaped(cell)?).map(Some),
+    }
+}
+
+fn read(kind: Kind, text: &str) -> Option<Value> {
+    match kind {
+        Kind::Text => Some(text.into()),
+        Kind::Flag => text.parse::<bool>().ok().map(Value::Bool),
+        Kind::Integer | Kind::Float => serde_json::from_str::<Number>(text).ok().map(Value::Number),
+        Kind::List | Kind::Json => None,
+    }
+}
+
+fn escaped(text: &str) -> Option<String> {
+    let is_told = |c: char| !c.is_control() || c == '\t' || c == '\n';
+    text.chars()
+        .all(is_told)
+        .then(|| text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n"))
+}
+
+fn unescaped(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        out.push(match c {
+            '\\' => match characters.next()? {
+                't' => '\t',
+                'n' => '\n',
+                '\\' => '\\',
+                _ => return None,
+            },
+            c => c,
+        });
+    }
+    Some(out)
+}

@@ -1,0 +1,199 @@
+//! Answers grouped by file: chosen where shorter, and always read back to the same value.
+
+use expect_test::expect;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use wire::answers::{Answer, Edge, FindUsages, Node, SearchSymbols, SubGraph, Usage};
+use wire::layout::Layout;
+use wire::tokens::Tokenizer;
+use wire::{Encoded, Format};
+
+fn auto(layout: &Layout, value: &impl serde::Serialize) -> Encoded {
+    wire::encode(value, layout, Format::Auto, Tokenizer::O200k).unwrap()
+}
+
+fn check(layout: &Layout, value: &impl serde::Serialize) -> String {
+    let said = auto(layout, value);
+    let original = serde_json::to_value(value).unwrap();
+    let decoded = wire::decode(&said.text).unwrap();
+    assert!(wire::same(&decoded, &original), "{}\n{original}\n{decoded}", said.text);
+    let json = Tokenizer::O200k.count(&original.to_string());
+    assert!(Tokenizer::O200k.count(&said.text) <= json, "{}", said.text);
+    said.text
+}
+
+fn node(path: &str, symbol: &str, kind: &str, line: u64) -> Node {
+    let (id, name) = match symbol {
+        "" => (path.to_string(), path.rsplit('/').next().unwrap()),
+        symbol => (format!("{path}::{symbol}"), symbol.rsplit('.').next().unwrap()),
+    };
+    Node {
+        id,
+        kind: kind.into(),
+        name: name.split('~').next().unwrap().into(),
+        path: path.into(),
+        line,
+    }
+}
+
+fn edge(from: &Node, to: &Node, origin: &str, label: Option<&str>) -> Edge {
+    Edge {
+        from: from.id.clone(),
+        to: to.id.clone(),
+        kind: "calls".into(),
+        origin: origin.into(),
+        confidence: if origin == "ast_resolved" { 0.95 } else { 0.6 },
+        label: label.map(Into::into),
+    }
+}
+
+#[test]
+fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
+    let nodes = vec![
+        node("lib/load.py", "load", "function", 3),
+        node("app/main.py", "", "file", 1),
+        node("app/main.py", "Main.run", "method", 7),
+        node("app/main.py", "Main.run~2", "method", 20),
+        node("app/other.py", "Other", "type", 2),
+        node("app/last.py", "last", "function", 5),
+    ];
+    let edges = vec![
+        edge(&nodes[1], &nodes[0], "ast_resolved", Some("4")),
+        edge(&nodes[2], &nodes[0], "ast_resolved", Some("8,9")),
+        edge(&nodes[3], &nodes[0], "ast_inferred", Some("21")),
+        edge(&nodes[4], &nodes[0], "ast_resolved", None),
+        edge(&nodes[5], &nodes[4], "ast_resolved", Some("6")),
+    ];
+    let answer = SubGraph {
+        total_nodes: 6,
+        total_edges: 5,
+        nodes,
+        edges,
+        ..SubGraph::default()
+    };
+    expect![[r#"
+        GCX1 tool=get_callers.by_file fields=symbol,line,at,kind,name edge=calls/ast_resolved/0.95 edge.a=calls/ast_inferred/0.6 edges=out total_edges=5 total_nodes=6 truncated=false
+        lib/load.py
+        load	3
+        app/main.py
+        .	1	4
+        Main.run	7	8,9
+        Main.run~2	20	a21
+        app/other.py
+        Other	2	-	type
+        app/last.py
+        last	5	4>6
+    "#]]
+    .assert_eq(&check(&SubGraph::GET_CALLERS, &answer));
+}
+
+#[test]
+fn what_is_the_same_in_every_row_is_said_once() {
+    let usage = |path: &str, name: &str, line: u64| Usage {
+        from: format!("{path}::{name}"),
+        to: "lib/load.py::load".into(),
+        edge_kind: "calls".into(),
+        origin: "ast_resolved".into(),
+        confidence: 0.95,
+        from_name: name.into(),
+        from_path: path.into(),
+        from_line: line,
+    };
+    let answer = FindUsages {
+        usages: vec![usage("a.py", "f", 3), usage("a.py", "g", 9), usage("b.py", "h", 4)],
+        total: 3,
+        ..FindUsages::default()
+    };
+    expect![[r#"
+        GCX1 tool=find_usages.by_file fields=symbol,line,name all.confidence=0.95 all.edge_kind=calls all.origin=ast_resolved all.to=lib/load.py::load total=3 truncated=false
+        a.py
+        f	3
+        g	9
+        b.py
+        h	4
+    "#]]
+    .assert_eq(&check(&FindUsages::LAYOUT, &answer));
+}
+
+/// Whatever does not fit is said another way.
+#[test]
+fn what_cannot_be_derived_is_not_dropped() {
+    let row = |id: &str, name: &str, path: &str, sig: Value| json!({"id": id, "kind": "function", "name": name, "path": path, "line": 1, "sig": sig});
+    for rows in [
+        vec![
+            row("a.py::f", "g", "a.py", json!("f()")),
+            row("a.py::h", "h", "a.py", json!("h\t\n\\()")),
+        ],
+        vec![row("a.py::f", "f", "b.py", json!("f()"))],
+        vec![row("no id at all", "f", "b.py", json!("f()"))],
+        vec![
+            row("#a.py::f", "f", "#a.py", json!("f()")),
+            row("GCX1 x::f", "f", "GCX1 x", json!("")),
+        ],
+        vec![
+            row("a.py::f\tg", "f\tg", "a.py", json!("\r")),
+            row("", "", "", json!(" ")),
+        ],
+        vec![],
+    ] {
+        let answer = json!({"results": rows, "total": 2, "truncated": false, "etag": "a b", "incomplete": "not yet\n"});
+        check(&SearchSymbols::LAYOUT, &answer);
+    }
+}
+
+#[test]
+fn a_broken_text_is_an_error_or_a_table_never_a_panic() {
+    let header = "GCX1 tool=get_callers.by_file fields=symbol,line,at,kind,name edge=calls/ast_resolved/0.95 edges=out";
+    for body in [
+        "f\t1\t9>4",
+        "p\nf\tx",
+        "p\nf\t1\tz5",
+        "p\nf\t1\t99999999999999999999>4",
+        "p\nf\t1\t\t\t\\q",
+        "p\nf\t1\té",
+    ] {
+        let _ = wire::decode(&format!("{header}\n{body}\n"));
+    }
+    let _ = wire::decode("GCX1 tool=get_callers.by_file fields=x\np\nf\t1\n");
+    let _ = wire::decode("GCX1 tool=other.by_file fields=x,y\np\nf\t1\n");
+}
+
+fn graphs() -> impl Strategy<Value = SubGraph> {
+    let symbol = (
+        "[a-c]/[a-d]\\.py|[a#]\\.go",
+        "[A-C]?\\.?[a-e~\\\\ ]{0,3}[0-9]?",
+        "function|method|type|file",
+        1u64..40,
+    );
+    let edges = proptest::collection::vec((0usize..12, 0usize..12, any::<bool>(), "[0-9]{1,3}(,[0-9])?|x|"), 0..20);
+    (proptest::collection::vec(symbol, 1..12), edges, any::<bool>()).prop_map(|(symbols, edges, truncated)| {
+        let nodes: Vec<Node> = symbols
+            .iter()
+            .map(|(path, symbol, kind, line)| node(path, symbol, kind, *line))
+            .collect();
+        let edges = edges
+            .iter()
+            .filter(|(from, to, ..)| *from < nodes.len() && *to < nodes.len())
+            .map(|(from, to, sure, label)| {
+                let origin = if *sure { "ast_resolved" } else { "ast_inferred" };
+                edge(&nodes[*from], &nodes[*to], origin, (!label.is_empty()).then_some(label))
+            })
+            .collect();
+        SubGraph {
+            total_nodes: nodes.len() as u64,
+            nodes,
+            edges,
+            truncated,
+            ..SubGraph::default()
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn any_graph_is_read_back(graph in graphs()) {
+        check(&SubGraph::GET_DEPENDENTS, &graph);
+    }
+}
