@@ -45,7 +45,11 @@ macro_rules! verbs {
 }
 pub(crate) use verbs;
 
-use commands::{bench, completions, convert, decode, encode, export, gateway, index, man, status, tokens, watch};
+use commands::questions::{
+    analyze, callers, calls, dependencies, dependents, editing_context, implementations, outline, source, stats, summary,
+    symbols, usages,
+};
+use commands::{bench, completions, convert, decode, encode, export, gateway, index, man, mcp, status, tokens, watch};
 
 verbs! {
     /// The verbs, in the order `--help` lists them.
@@ -54,6 +58,20 @@ verbs! {
         Watch => watch,
         Status => status,
         Export => export,
+        Callers => callers,
+        Calls => calls,
+        Usages => usages,
+        Dependencies => dependencies,
+        Dependents => dependents,
+        Implementations => implementations,
+        Source => source,
+        Symbols => symbols,
+        Summary => summary,
+        EditingContext => editing_context,
+        Outline => outline,
+        Stats => stats,
+        Analyze => analyze,
+        Mcp => mcp,
         Gateway => gateway,
         Encode => encode,
         Decode => decode,

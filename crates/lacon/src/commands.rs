@@ -11,4 +11,6 @@ pub(crate) mod status;
 pub(crate) mod watch;
 pub(crate) mod export;
 pub(crate) mod man;
+pub(crate) mod mcp;
+pub(crate) mod questions;
 pub(crate) mod tokens;

@@ -6,7 +6,9 @@ mod cli;
 mod commands;
 mod failure;
 mod input;
+mod mcp;
 mod output;
+mod tools;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,292 @@
+//! The questions as verbs: `lacon callers X` asks the tool `get_callers` and prints the answer for a person, or in any format
+//! that an agent would get. A verb's options are the tool's parameters, by the same names.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use wire::Format;
+use wire::protocol::Refusal;
+
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::tools::answer::answer;
+use crate::tools::trees::Trees;
+use crate::tools::{self, readable};
+
+/// Where to ask and how to print.
+#[derive(clap::Args)]
+pub(crate) struct Asking {
+    /// The root of the tree; several make a workspace
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    root: Vec<PathBuf>,
+
+    /// Where the index is kept, if not in `.lacon` inside the tree
+    #[arg(long, value_name = "DIR", env = "LACON_DIR")]
+    index_dir: Option<PathBuf>,
+
+    /// Print what an agent would get: auto, json, gcx, gcf or markdown
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// Tokens at most (o200k); with --format the tool's own limit holds where it is not given
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+}
+
+/// A walk from a symbol.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Walk {
+    /// Symbol: id, name, Owner.name or path:line
+    #[arg(value_name = "SYMBOL")]
+    id: String,
+
+    /// Edges away at most
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    trust: Trust,
+}
+
+/// A symbol and its uses.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Uses {
+    /// Symbol: id, name, Owner.name or path:line
+    #[arg(value_name = "SYMBOL")]
+    id: String,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    trust: Trust,
+}
+
+/// What counts.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Trust {
+    /// Weakest origin that counts: lsp_resolved, lsp_dispatch, ast_resolved, ast_inferred or text_matched
+    #[arg(long, value_name = "ORIGIN")]
+    min_tier: Option<String>,
+
+    /// Leave out tests
+    #[arg(long)]
+    exclude_tests: bool,
+}
+
+/// A page of rows.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Page {
+    /// Rows per page
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+
+    /// Go on where the page before ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+}
+
+/// A symbol's text.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Text {
+    /// Symbol: id, name, Owner.name or path:line
+    #[arg(value_name = "SYMBOL")]
+    id: String,
+
+    /// Lines of context around it
+    #[arg(long, value_name = "N")]
+    context_lines: Option<u32>,
+
+    /// Lines at most
+    #[arg(long, value_name = "N")]
+    max_lines: Option<u32>,
+}
+
+/// Words of a name.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Words {
+    /// Name or words of it; `kind:`, `lang:` and `path:` filter
+    query: String,
+
+    /// Only this kind: function, method, type, interface, variable, …
+    #[arg(long)]
+    kind: Option<String>,
+
+    /// Only paths that start with this
+    #[arg(long, value_name = "PREFIX")]
+    path: Option<String>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+}
+
+/// A file.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct File {
+    /// Path of the file, or the end of it
+    path: String,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+}
+
+/// A symbol to be edited.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Edited {
+    /// Symbol: id, name, Owner.name or path:line
+    #[arg(value_name = "SYMBOL")]
+    id: String,
+
+    /// Callers and dependencies each at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+/// An analysis.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Kind {
+    /// dead_code, hotspots, cycles, or help for what each does
+    kind: String,
+
+    /// Only paths that start with this
+    #[arg(long, value_name = "PREFIX")]
+    path: Option<String>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+
+    /// dead_code: also what is exported and used nowhere here
+    #[arg(long)]
+    include_exported: bool,
+
+    /// Which repository, where there are several
+    #[arg(long, value_name = "NAME")]
+    repo: Option<String>,
+}
+
+/// A repository.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct One {
+    /// Which repository, where there are several
+    #[arg(long, value_name = "NAME")]
+    repo: Option<String>,
+}
+
+/// Any repositories.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Any {
+    /// Which repositories, where there are several; `*` for all
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repo: Vec<String>,
+}
+
+/// Declares verbs: `module: Parameters => "tool"` makes a module with the `Args` and the `run` of a verb.
+macro_rules! questions {
+    ($($(#[$about:meta])* $module:ident: $parameters:ident => $tool:literal,)*) => {$(
+        pub(crate) mod $module {
+            $(#[$about])*
+            #[derive(clap::Args)]
+            pub(crate) struct Args {
+                #[command(flatten)]
+                parameters: super::$parameters,
+
+                #[command(flatten)]
+                asking: super::Asking,
+            }
+
+            pub(crate) fn run(
+                args: Args,
+                output: &mut crate::output::Output,
+            ) -> Result<(), crate::failure::Failure> {
+                super::ask($tool, &args.parameters, &args.asking, output)
+            }
+        }
+    )*};
+}
+
+questions! {
+    /// Who calls a symbol, directly and through others
+    callers: Walk => "get_callers",
+    /// What a symbol calls, directly and through others
+    calls: Walk => "get_call_chain",
+    /// Every use of a symbol
+    usages: Uses => "find_usages",
+    /// What a symbol needs: calls, types, bases, variables, imports
+    dependencies: Walk => "get_dependencies",
+    /// What needs a symbol, directly and through others
+    dependents: Walk => "get_dependents",
+    /// What implements, extends or overrides a symbol
+    implementations: Walk => "find_implementations",
+    /// The source text of a symbol
+    source: Text => "get_symbol_source",
+    /// Find symbols by name or words of it
+    symbols: Words => "search_symbols",
+    /// What one file declares
+    summary: File => "get_file_summary",
+    /// What to know before changing a symbol: callers, dependencies, tests
+    editing_context: Edited => "get_editing_context",
+    /// A repository at a glance
+    outline: One => "get_repo_outline",
+    /// How much is indexed
+    stats: Any => "graph_stats",
+    /// Questions about the whole graph: dead_code, hotspots, cycles
+    analyze: Kind => "analyze",
+}
+
+fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Output) -> Result<(), Failure> {
+    let tool = tools::find(tool).ok_or_else(|| anyhow!("no tool `{tool}`"))?;
+    let mut arguments = match serde_json::to_value(parameters)? {
+        Value::Object(arguments) => arguments,
+        _ => Map::new(),
+    };
+    // A person reads as far as there is something to read; only what is meant for an agent keeps to the tool's limit.
+    let for_agent = asking.format.is_some();
+    let max_tokens = asking.max_tokens.or((!for_agent).then_some(u64::from(u32::MAX)));
+    arguments.insert("max_tokens".into(), max_tokens.into());
+    let trees = Trees::open(&asking.root, asking.index_dir.as_deref())?;
+    let workspace = trees.workspace().map_err(failure)?;
+    let said = answer(tool, &workspace, arguments, asking.format.unwrap_or(Format::Json)).map_err(failure)?;
+    if for_agent {
+        output.line(&said.text);
+    } else {
+        let value: Value = serde_json::from_str(&said.text)?;
+        match asking.json {
+            true => output.json(&value)?,
+            false => output.line(readable::text(&value)),
+        }
+    }
+    if let Some(note) = said.note {
+        output.line(note);
+    }
+    Ok(())
+}
+
+/// What was asked is at fault, unless there is nothing to ask.
+fn failure(refusal: Refusal) -> Failure {
+    let exit = match refusal.code.as_str() {
+        "no_index" | "index_building" | "internal_error" => Exit::Failed,
+        _ => Exit::BadInput,
+    };
+    Failure {
+        exit,
+        error: anyhow!("{}", refusal.message),
+        hints: Vec::new(),
+    }
+}

@@ -1,0 +1,283 @@
+//! One call, from its arguments to the text that is sent: which repositories, the question, the etag, the format, the size.
+//!
+//! The one trick of the size: an answer that costs too much is asked for again with less, by bisection, so that totals and
+//! cursors come from the question itself and are right by construction. Tokens are counted in the text as it is sent.
+
+use codeintel::Workspace;
+use codeintel::source::etag;
+use serde_json::{Map, Value, json};
+use wire::layout::Layout;
+use wire::protocol::{Refusal, UNKNOWN_REPO, encode_error};
+use wire::tokens::Tokenizer;
+use wire::{Encoded, Format};
+
+use super::{Cut, Reply, Tool, refusal, scope};
+
+/// What is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    /// The answer, in `format`.
+    pub(crate) text: String,
+    /// Never [`Format::Auto`].
+    pub(crate) format: Format,
+    /// How to go on, where the answer was cut and has no place to say so.
+    pub(crate) note: Option<String>,
+}
+
+/// Arguments that every tool takes, taken out of a call's.
+struct Common {
+    format: Format,
+    max_tokens: usize,
+    if_none_match: Option<String>,
+    repo: Option<Value>,
+}
+
+/// Fewest tokens that can be asked for: below, not even an empty answer fits.
+const FEWEST_TOKENS: usize = 50;
+
+/// Answers one call. `format` is what holds where the call does not say.
+pub(crate) fn answer(
+    tool: &Tool,
+    workspace: &Workspace,
+    mut arguments: Map<String, Value>,
+    format: Format,
+) -> Result<Said, Refusal> {
+    let common = Common::take(tool, &mut arguments, format)?;
+    asked(tool, workspace, &arguments, &common).map_err(|refusal| not_yet(refusal, workspace))
+}
+
+/// "There is none" is said only of a complete index; of another, what it lacks is said as well.
+fn not_yet(refusal: Refusal, workspace: &Workspace) -> Refusal {
+    match workspace.incomplete() {
+        Some(missing) if matches!(refusal.code.as_str(), "no_such_symbol" | "no_such_file" | UNKNOWN_REPO) => Refusal {
+            message: format!("{} (incomplete: {missing}; ask again in a moment)", refusal.message),
+            ..refusal
+        },
+        _ => refusal,
+    }
+}
+
+fn asked(tool: &Tool, workspace: &Workspace, arguments: &Map<String, Value>, common: &Common) -> Result<Said, Refusal> {
+    let workspace = scope::narrow(tool, workspace, common.repo.as_ref())?;
+    let whole = said(tool, reply(tool, &workspace, arguments.clone())?, common, None)?;
+    if whole.tokens() <= common.max_tokens || whole.is_not_modified {
+        return Ok(whole.said);
+    }
+    fit(tool, &workspace, arguments, common, whole)
+}
+
+/// A refusal as it is sent: the `error` section, or its JSON.
+pub(crate) fn refused(refusal: &Refusal, format: Format) -> String {
+    let value = json!({"error": {"code": refusal.code, "message": refusal.message, "detail": refusal.detail}});
+    let text = match format {
+        Format::Auto | Format::Gcx => encode_error(refusal).ok(),
+        Format::Markdown => Some(format!("**{}**: {}\n", refusal.code, refusal.message)),
+        Format::Json | Format::Gcf => wire::encode(&value, &Layout::generic("error"), format, Tokenizer::O200k)
+            .ok()
+            .map(|encoded| encoded.text),
+    };
+    text.unwrap_or_else(|| value.to_string())
+}
+
+impl Common {
+    fn take(tool: &Tool, arguments: &mut Map<String, Value>, format: Format) -> Result<Common, Refusal> {
+        let wrong = |name: &str, problem: String| refusal("invalid_argument", format!("argument `{name}`: {problem}"));
+        let format = match arguments.remove("format") {
+            None | Some(Value::Null) => format,
+            Some(Value::String(name)) => name.parse().map_err(|error| wrong("format", error))?,
+            Some(other) => return Err(wrong("format", format!("expected a name, not {other}"))),
+        };
+        let max_tokens = match arguments.remove("max_tokens") {
+            None | Some(Value::Null) => tool.max_tokens,
+            Some(value) => match value.as_u64() {
+                Some(tokens) if tokens >= FEWEST_TOKENS as u64 => usize::try_from(tokens).unwrap_or(usize::MAX),
+                _ => {
+                    return Err(wrong(
+                        "max_tokens",
+                        format!("expected {FEWEST_TOKENS} or more, not {value}"),
+                    ));
+                }
+            },
+        };
+        let if_none_match = match arguments.remove("if_none_match") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(etag)) => Some(etag),
+            Some(other) => {
+                return Err(wrong(
+                    "if_none_match",
+                    format!("expected the etag of an earlier answer, not {other}"),
+                ));
+            }
+        };
+        // A null is an argument that was left out: clients that fill in every property send it.
+        arguments.retain(|_, value| !value.is_null());
+        Ok(Common {
+            format,
+            max_tokens,
+            if_none_match,
+            repo: arguments.remove("repo"),
+        })
+    }
+}
+
+/// What may be sent, and what must be known of it to decide.
+struct Candidate {
+    said: Said,
+    is_not_modified: bool,
+    /// Rows, lines or symbols in it.
+    size: usize,
+}
+
+impl Candidate {
+    fn tokens(&self) -> usize {
+        let note = self.said.note.as_deref().map_or(0, |note| Tokenizer::O200k.count(note));
+        Tokenizer::O200k.count(&self.said.text) + note
+    }
+}
+
+fn reply(tool: &Tool, workspace: &Workspace, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
+    (tool.ask)(workspace, arguments)
+}
+
+fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) -> Result<Candidate, Refusal> {
+    let size = match tool.cut {
+        Cut::Lines => reply.value["source"]
+            .as_str()
+            .map_or(0, |source| source.lines().count()),
+        _ => longest(&reply.value),
+    };
+    let etag = stamp(tool, &mut reply);
+    let is_not_modified = common.if_none_match.as_deref() == Some(etag.as_str());
+    let encoded = match is_not_modified {
+        true => encode(
+            &json!({"not_modified": true, "etag": etag}),
+            &Layout::generic(tool.name),
+            common.format,
+        )?,
+        false => encode(&reply.value, &reply.layout, common.format)?,
+    };
+    Ok(Candidate {
+        said: Said {
+            text: encoded.text,
+            format: encoded.format,
+            note,
+        },
+        is_not_modified,
+        size,
+    })
+}
+
+/// Hashes everything in the answer and writes the hash into it, where its layout has a place for it.
+fn stamp(tool: &Tool, reply: &mut Reply) -> String {
+    let Some(members) = reply.value.as_object_mut() else {
+        return String::new();
+    };
+    members.remove("etag");
+    let has_place = reply.layout.is_generic()
+        || reply.layout.meta.iter().any(|column| column.name == "etag")
+        || reply
+            .layout
+            .sections
+            .iter()
+            .any(|section| section.member.is_empty() && section.columns.iter().any(|column| column.name == "etag"));
+    let text = serde_json::to_vec(members).unwrap_or_default();
+    // Half of the usual length: it is read by a model that pays for it, and guards against change, not against forgery.
+    let etag = etag(&[tool.name.as_bytes(), &text])[..8].to_string();
+    if has_place {
+        members.insert("etag".into(), etag.clone().into());
+    }
+    etag
+}
+
+fn encode(value: &Value, layout: &Layout, format: Format) -> Result<Encoded, Refusal> {
+    wire::encode(value, layout, format, Tokenizer::O200k)
+        .map_err(|error| refusal("internal_error", format!("the answer cannot be written: {error}")))
+}
+
+/// The length of the longest list in an answer.
+fn longest(value: &Value) -> usize {
+    let members = value.as_object().into_iter().flat_map(Map::values);
+    members
+        .filter_map(|member| member.as_array().map(Vec::len))
+        .max()
+        .unwrap_or_default()
+}
+
+/// The largest answer that costs at most what was asked.
+fn fit(
+    tool: &Tool,
+    workspace: &Workspace,
+    arguments: &Map<String, Value>,
+    common: &Common,
+    whole: Candidate,
+) -> Result<Said, Refusal> {
+    let too_large = |tokens: usize| {
+        refusal(
+            "over_budget",
+            format!(
+                "the answer takes {tokens} tokens and cannot be cut to max_tokens={}: give at least {tokens}",
+                common.max_tokens
+            ),
+        )
+    };
+    if tool.cut == Cut::Never {
+        return Err(too_large(whole.tokens()));
+    }
+    let (mut fits, mut too_many) = (0, whole.size);
+    let mut best: Option<Candidate> = None;
+    let mut smallest = whole.tokens();
+    while too_many - fits > 1 {
+        let size = fits + (too_many - fits) / 2;
+        let candidate = smaller(tool, workspace, arguments, common, size)?;
+        let tokens = candidate.tokens();
+        smallest = smallest.min(tokens);
+        if tokens <= common.max_tokens {
+            fits = size;
+            best = Some(candidate);
+        } else {
+            too_many = size;
+        }
+    }
+    best.map(|candidate| candidate.said).ok_or_else(|| too_large(smallest))
+}
+
+/// The same question with less.
+fn smaller(
+    tool: &Tool,
+    workspace: &Workspace,
+    arguments: &Map<String, Value>,
+    common: &Common,
+    size: usize,
+) -> Result<Candidate, Refusal> {
+    let mut arguments = arguments.clone();
+    // An answer that was cut is another answer: it does not count as the one that the client has.
+    let common = Common {
+        if_none_match: None,
+        repo: None,
+        ..*common
+    };
+    match tool.cut {
+        Cut::Rows | Cut::Never => {
+            arguments.insert("limit".into(), size.into());
+            said(tool, reply(tool, workspace, arguments)?, &common, None)
+        }
+        Cut::Lines => {
+            arguments.insert("max_lines".into(), size.into());
+            let reply = reply(tool, workspace, arguments)?;
+            let last = reply.value["from_line"].as_u64().unwrap_or(1) + size as u64 - 1;
+            let note = format!("cut after line {last}: give more max_tokens, or ask for a smaller symbol inside it");
+            said(tool, reply, &common, Some(note))
+        }
+        Cut::Symbols => {
+            let asked = arguments
+                .get_mut("ids")
+                .and_then(Value::as_array_mut)
+                .map(|ids| (ids.len(), ids.truncate(size)))
+                .map_or(size, |(asked, ())| asked);
+            let mut reply = reply(tool, workspace, arguments)?;
+            reply.value["total"] = asked.into();
+            let note = format!("the first {size} of {asked}: ask for the others in another call");
+            said(tool, reply, &common, Some(note))
+        }
+    }
+}

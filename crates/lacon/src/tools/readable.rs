@@ -1,0 +1,222 @@
+//! An answer for a person at a terminal: rows under the file they are in, as `name:line`.
+//!
+//! It reads the answer's JSON, so every tool has it: lists whose rows have a place are grouped, source is shown as it is, and
+//! the rest goes through the Markdown projection.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// `value` as text.
+pub(crate) fn text(value: &Value) -> String {
+    let Some(members) = value.as_object() else {
+        return wire::markdown::to_string(value);
+    };
+    let mut out = String::new();
+    if let Some(source) = members.get("source").and_then(Value::as_str) {
+        source_text(&mut out, members, source);
+    } else if let (Some(nodes), Some(edges)) = (list(members, "nodes"), list(members, "edges")) {
+        graph(&mut out, nodes, edges);
+    } else {
+        sections(&mut out, members);
+    }
+    ending(&mut out, members);
+    out
+}
+
+fn source_text(out: &mut String, members: &Map<String, Value>, source: &str) {
+    let first = number(members, "from_line").unwrap_or(1);
+    line(
+        out,
+        format_args!("{} ({})", string(members, "id"), string(members, "kind")),
+    );
+    let last = first + source.lines().count() as u64;
+    let width = last.to_string().len();
+    for (at, text) in source.lines().enumerate() {
+        line(
+            out,
+            format_args!("{:>width$}  {text}", first + at as u64, width = width),
+        );
+    }
+}
+
+/// Symbols by file; under each, what it is related to and where it says so.
+fn graph(out: &mut String, nodes: &[Value], edges: &[Value]) {
+    let mut related: BTreeMap<&str, Vec<&Map<String, Value>>> = BTreeMap::new();
+    for edge in edges.iter().filter_map(Value::as_object) {
+        related.entry(string(edge, "from")).or_default().push(edge);
+    }
+    let rows: Vec<&Map<String, Value>> = nodes.iter().filter_map(Value::as_object).collect();
+    by_file(out, &rows, |out, row| {
+        line(out, format_args!("  {}", place(row)));
+        for edge in related.get(string(row, "id")).into_iter().flatten() {
+            let lines = match string(edge, "label") {
+                "" => String::new(),
+                lines => format!(" at {lines}"),
+            };
+            let to = string(edge, "to").rsplit("::").next().unwrap_or_default();
+            let doubt = match string(edge, "origin") {
+                "ast_inferred" | "text_matched" => "?",
+                _ => "",
+            };
+            line(out, format_args!("    {}{doubt} {to}{lines}", string(edge, "kind")));
+        }
+    });
+}
+
+fn sections(out: &mut String, members: &Map<String, Value>) {
+    let mut rest = Map::new();
+    for (name, value) in members {
+        match value {
+            Value::Array(rows) if rows.iter().all(is_placed) && !rows.is_empty() => {
+                if members.values().filter(|value| value.is_array()).count() > 1 {
+                    line(out, format_args!("{name}:"));
+                }
+                let rows: Vec<&Map<String, Value>> = rows.iter().filter_map(Value::as_object).collect();
+                by_file(out, &rows, |out, row| {
+                    line(out, format_args!("  {}{}", place(row), remark(row)));
+                });
+            }
+            _ if !is_bookkeeping(name) => {
+                rest.insert(name.clone(), value.clone());
+            }
+            _ => {}
+        }
+    }
+    if !rest.is_empty() {
+        out.push_str(&wire::markdown::to_string(&Value::Object(rest)));
+    }
+}
+
+fn by_file(out: &mut String, rows: &[&Map<String, Value>], mut each: impl FnMut(&mut String, &Map<String, Value>)) {
+    let mut files: BTreeMap<&str, Vec<&Map<String, Value>>> = BTreeMap::new();
+    for row in rows {
+        files.entry(path(row)).or_default().push(row);
+    }
+    for (file, rows) in files {
+        line(out, format_args!("{file}"));
+        for row in rows {
+            each(out, row);
+        }
+    }
+}
+
+/// What was left out, and what is not sure.
+fn ending(out: &mut String, members: &Map<String, Value>) {
+    let total = ["total", "total_nodes"].iter().find_map(|name| number(members, name));
+    let shown = ["nodes", "usages", "results", "symbols", "cycles"]
+        .iter()
+        .find_map(|name| list(members, name))
+        .map(Vec::len);
+    if let (Some(total), Some(shown)) = (total, shown) {
+        match string(members, "next_cursor") {
+            "" => line(out, format_args!("{shown} of {total}")),
+            cursor => line(out, format_args!("{shown} of {total}; the next with --cursor {cursor}")),
+        }
+    }
+    let incomplete = string(members, "incomplete");
+    if !incomplete.is_empty() {
+        line(out, format_args!("incomplete: {incomplete}"));
+    }
+}
+
+fn is_bookkeeping(name: &str) -> bool {
+    matches!(
+        name,
+        "total" | "truncated" | "next_cursor" | "etag" | "incomplete" | "total_nodes" | "total_edges"
+    )
+}
+
+fn is_placed(row: &Value) -> bool {
+    row.as_object()
+        .is_some_and(|row| !path(row).is_empty() && (row.contains_key("line") || row.contains_key("from_line")))
+}
+
+/// The file of a row: said, or the part of an id before `::`.
+fn path(row: &Map<String, Value>) -> &str {
+    let said = ["path", "from_path"]
+        .iter()
+        .map(|name| string(row, name))
+        .find(|path| !path.is_empty());
+    said.unwrap_or_else(|| string(row, "id").split_once("::").map_or("", |(path, _)| path))
+}
+
+fn place(row: &Map<String, Value>) -> String {
+    let id = match string(row, "id") {
+        "" => string(row, "from"),
+        id => id,
+    };
+    let name = id.split_once("::").map_or(id, |(_, name)| name);
+    let at = number(row, "line").or_else(|| number(row, "from_line"));
+    match at {
+        Some(at) => format!("{name}:{at}"),
+        None => name.to_string(),
+    }
+}
+
+fn remark(row: &Map<String, Value>) -> String {
+    let said = ["edge_kind", "sig", "reason", "score", "kind"]
+        .iter()
+        .find_map(|name| row.get(*name));
+    match said {
+        Some(Value::String(text)) => format!("  {}", text.lines().next().unwrap_or_default()),
+        Some(value) => format!("  {value}"),
+        None => String::new(),
+    }
+}
+
+fn list<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Vec<Value>> {
+    members.get(name)?.as_array()
+}
+
+fn string<'a>(members: &'a Map<String, Value>, name: &str) -> &'a str {
+    members.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn number(members: &Map<String, Value>, name: &str) -> Option<u64> {
+    members.get(name)?.as_u64()
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    #[test]
+    fn callers_stand_under_their_file() {
+        let value = json!({
+            "nodes": [
+                {"id": "b.py::g", "kind": "function", "name": "g", "path": "b.py", "line": 3},
+                {"id": "a.py::C.f", "kind": "method", "name": "f", "path": "a.py", "line": 7},
+            ],
+            "edges": [{"from": "a.py::C.f", "to": "b.py::g", "kind": "calls", "origin": "ast_resolved", "confidence": 1.0, "label": "8,9"}],
+            "total_nodes": 5, "total_edges": 4, "truncated": true, "next_cursor": "xyz",
+        });
+        expect![[r#"
+            a.py
+              C.f:7
+                calls g at 8,9
+            b.py
+              g:3
+            2 of 5; the next with --cursor xyz
+        "#]]
+        .assert_eq(&super::text(&value));
+    }
+
+    #[test]
+    fn source_is_shown_with_its_lines() {
+        let value = json!({"id": "a.py::f", "kind": "function", "from_line": 9, "source": "def f():\n    pass"});
+        expect![[r#"
+            a.py::f (function)
+             9  def f():
+            10      pass
+        "#]]
+        .assert_eq(&super::text(&value));
+    }
+}

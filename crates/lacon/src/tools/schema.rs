@@ -1,0 +1,86 @@
+//! The JSON Schema of a tool's arguments, made from its parameter type and stripped of what costs tokens and says nothing:
+//! a client pays for every word of it in every session.
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
+use wire::protocol::Scope;
+
+use super::Tool;
+
+/// The schema of a parameter type.
+pub(super) fn of<P: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(P).to_value();
+    if let Some(members) = schema.as_object_mut() {
+        for noise in ["$schema", "title", "description", "additionalProperties"] {
+            members.remove(noise);
+        }
+        for property in members
+            .get_mut("properties")
+            .and_then(Value::as_object_mut)
+            .into_iter()
+            .flat_map(|properties| properties.values_mut())
+        {
+            simplify(property);
+        }
+    }
+    schema
+}
+
+/// The schema of all that a tool takes.
+pub(super) fn input(tool: &Tool, several_repositories: bool) -> Map<String, Value> {
+    let mut schema = match (tool.parameters)() {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    };
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        if several_repositories && tool.scope == Scope::Repo {
+            properties.insert(
+                "repo".into(),
+                json!({"type": "string", "description": "Repository name."}),
+            );
+        }
+        if several_repositories && tool.scope == Scope::FanOut {
+            properties.insert(
+                "repo".into(),
+                json!({"type": "array", "items": {"type": "string"}, "description": "Repository names, or [\"*\"]."}),
+            );
+        }
+        properties.insert(
+            "format".into(),
+            json!({"enum": ["auto", "json", "gcx", "gcf", "markdown"]}),
+        );
+        properties.insert(
+            "max_tokens".into(),
+            json!({"type": "integer", "description": format!("Default {}.", tool.max_tokens)}),
+        );
+        properties.insert(
+            "if_none_match".into(),
+            json!({"type": "string", "description": "etag of an earlier answer."}),
+        );
+    }
+    if several_repositories
+        && tool.scope != Scope::Workspace
+        && let Some(required) = schema.entry("required").or_insert_with(|| json!([])).as_array_mut()
+    {
+        required.push("repo".into());
+    }
+    schema
+}
+
+/// An optional integer is an integer that may be left out: what else schemars says about it follows from that.
+fn simplify(property: &mut Value) {
+    let Some(members) = property.as_object_mut() else {
+        return;
+    };
+    for noise in ["format", "minimum", "default"] {
+        members.remove(noise);
+    }
+    if let Some(Value::Array(types)) = members.get("type")
+        && let [only, Value::String(null)] = types.as_slice()
+        && null == "null"
+    {
+        let only = only.clone();
+        members.insert("type".into(), only);
+    }
+}
