@@ -1,5 +1,6 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
+pub(crate) mod accuracy;
 pub(crate) mod gateway;
 pub(crate) mod index;
 pub(crate) mod wire;
@@ -18,6 +19,7 @@ pub(crate) struct Args {
 verbs! {
     /// The benchmarks.
     Bench {
+        Accuracy => accuracy,
         Gateway => gateway,
         Index => index,
         Wire => wire,

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use index::model::{EdgeKind, FileId, Origin, SymbolRef, Target};
 use index::tree::Tree;
 use serde::Serialize;
-use syntax::facts::{DefinitionId, Flags, Kind};
+use syntax::facts::{DefinitionId, Flags, Kind, Role};
 
 use self::server::Server;
 use self::tree::MemoryTree;
@@ -45,6 +45,12 @@ pub(crate) struct Args {
     /// Ask only about symbols below this directory of the project
     #[arg(long, value_name = "PATH", default_value = "")]
     below: String,
+    /// Take the server's references that are calls as the truth, for servers whose call hierarchy leaves calls out
+    #[arg(long)]
+    references: bool,
+    /// Seconds that the server gets to find its files; answers given before that leave calls out
+    #[arg(long, default_value_t = 30)]
+    settle: u64,
     /// Seconds to wait for one answer
     #[arg(long, default_value_t = 120)]
     patience: u64,
@@ -82,7 +88,10 @@ struct Report {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let root = args.directory.canonicalize().with_context(|| format!("no directory `{}`", args.directory.display()))?;
+    let root = args
+        .directory
+        .canonicalize()
+        .with_context(|| format!("no directory `{}`", args.directory.display()))?;
     let (languages, usual) = family(&args.language)?;
     let command: Vec<String> = match &args.server {
         Some(command) => command.split_whitespace().map(str::to_string).collect(),
@@ -103,12 +112,19 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
             }
         }
     }
-    let mut comparison = Comparison { tree: &tree, root: &root, callers, misses: String::new(), report: Report::new(&tree) };
+    let mut comparison = Comparison {
+        tree: &tree,
+        root: &root,
+        callers,
+        misses: String::new(),
+        report: Report::new(&tree),
+    };
     comparison.report.resolve_seconds = resolve_seconds;
     let mut server = Server::start(&command, &root)?;
-    for (methods, kinds) in [(false, &[Kind::Function][..]), (true, &[Kind::Method, Kind::Constructor][..])] {
+    server.settle(Duration::from_secs(args.settle))?;
+    for (methods, kinds) in [(false, &[Kind::Function][..]), (true, &[Kind::Method][..])] {
         for symbol in sample(&tree, kinds, &args) {
-            comparison.ask(&mut server, symbol, methods, Duration::from_secs(args.patience))?;
+            comparison.ask(&mut server, symbol, methods, &args)?;
         }
     }
     drop(server);
@@ -119,9 +135,10 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
 fn family(language: &str) -> anyhow::Result<(&'static [&'static str], &'static [&'static str])> {
     Ok(match language {
         "python" => (&["python"], &["basedpyright-langserver", "--stdio"]),
-        "javascript" | "typescript" | "tsx" => {
-            (&["javascript", "typescript", "tsx"], &["typescript-language-server", "--stdio"])
-        }
+        "javascript" | "typescript" | "tsx" => (
+            &["javascript", "typescript", "tsx"],
+            &["typescript-language-server", "--stdio"],
+        ),
         "go" => (&["go"], &["gopls"]),
         "rust" => (&["rust"], &["rust-analyzer"]),
         "java" => (&["java"], &["jdtls"]),
@@ -147,13 +164,20 @@ fn sample(tree: &MemoryTree, kinds: &[Kind], args: &Args) -> Vec<SymbolRef> {
             let plain = !definition.flags.contains(Flags::TEST) && !definition.flags.contains(Flags::DECLARATION);
             if kinds.contains(&definition.kind) && plain {
                 let name = format!("{} {} {} {id}", args.seed, tree.path(file), facts.text(definition.name));
-                let symbol = SymbolRef { file, definition: Some(DefinitionId(id as u32)) };
+                let symbol = SymbolRef {
+                    file,
+                    definition: Some(DefinitionId(id as u32)),
+                };
                 ranked.push((rank(name.as_bytes()), symbol));
             }
         }
     }
     ranked.sort_unstable();
-    ranked.into_iter().take(args.symbols).map(|(_, symbol)| symbol).collect()
+    ranked
+        .into_iter()
+        .take(args.symbols)
+        .map(|(_, symbol)| symbol)
+        .collect()
 }
 
 /// FNV-1a with a final mix: any spread will do, as long as it is the same everywhere.
@@ -190,7 +214,7 @@ impl Report {
 }
 
 impl Comparison<'_> {
-    fn ask(&mut self, server: &mut Server, symbol: SymbolRef, method: bool, patience: Duration) -> anyhow::Result<()> {
+    fn ask(&mut self, server: &mut Server, symbol: SymbolRef, method: bool, args: &Args) -> anyhow::Result<()> {
         let facts = self.tree.facts(symbol.file);
         let Some(id) = symbol.definition else { return Ok(()) };
         let definition = facts.definition(id);
@@ -200,7 +224,12 @@ impl Comparison<'_> {
         let language = self.tree.language(symbol.file);
         server.open(&absolute, language, self.tree.text(symbol.file))?;
         let at = definition.name_at;
-        let answer = server.incoming_calls(&absolute, at.line - 1, at.column, patience);
+        let patience = Duration::from_secs(args.patience);
+        let answer = if args.references {
+            server.references(&absolute, at.line - 1, at.column, patience)
+        } else {
+            server.incoming_calls(&absolute, at.line - 1, at.column, patience)
+        };
         server.close(&absolute)?;
         self.report.symbols_asked += 1;
         let sites = match answer {
@@ -220,14 +249,19 @@ impl Comparison<'_> {
             // Calls from files that were not read (stubs, other languages, skipped directories) are nobody's.
             if let Ok(relative) = Path::new(&site.path).strip_prefix(self.root)
                 && let Some(relative) = relative.to_str()
-                && self.tree.find(relative).is_some()
+                && let Some(file) = self.tree.find(relative)
+                && (!args.references || self.is_call(file, site.line + 1, site.column))
             {
                 truth.insert((relative.to_string(), site.line + 1));
             }
         }
         let none = BTreeMap::new();
         let found = self.callers.get(&symbol).unwrap_or(&none);
-        let score = if method { &mut self.report.methods } else { &mut self.report.functions };
+        let score = if method {
+            &mut self.report.methods
+        } else {
+            &mut self.report.functions
+        };
         score.symbols += 1;
         score.truth += truth.len();
         score.found += found.len();
@@ -238,13 +272,27 @@ impl Comparison<'_> {
             tier.found += 1;
             tier.agreed += usize::from(agreed);
             if !agreed {
-                writeln!(self.misses, "only ours   {name} <- {}:{} ({})", site.0, site.1, origin_name(*origin))?;
+                writeln!(
+                    self.misses,
+                    "only ours   {name} <- {}:{} ({})",
+                    site.0,
+                    site.1,
+                    origin_name(*origin)
+                )?;
             }
         }
         for site in truth.iter().filter(|site| !found.contains_key(*site)) {
             writeln!(self.misses, "only theirs {name} <- {}:{}", site.0, site.1)?;
         }
         Ok(())
+    }
+
+    /// Whether something is called at the position.
+    fn is_call(&self, file: FileId, line: u32, column: u32) -> bool {
+        self.tree.facts(file).references.iter().any(|reference| {
+            (reference.at.line, reference.at.column) == (line, column)
+                && matches!(reference.role, Role::Call | Role::Instantiate | Role::Macro)
+        })
     }
 
     fn finish(mut self, args: &Args, output: &mut Output) -> Result<(), Failure> {
@@ -275,9 +323,15 @@ impl Comparison<'_> {
         }
         for (name, score) in &report.by_origin {
             let precision = ratio(score.agreed, score.found);
-            output.line(format!("{name:<14} precision {precision:.3} ({}/{})", score.agreed, score.found));
+            output.line(format!(
+                "{name:<14} precision {precision:.3} ({}/{})",
+                score.agreed, score.found
+            ));
         }
-        output.line(format!("all            precision {:.3}  recall {:.3}", report.precision, report.recall));
+        output.line(format!(
+            "all            precision {:.3}  recall {:.3}",
+            report.precision, report.recall
+        ));
         Ok(())
     }
 }

@@ -51,7 +51,12 @@ impl Server {
                 }
             }
         });
-        let mut server = Server { process, input, messages, next: 0 };
+        let mut server = Server {
+            process,
+            input,
+            messages,
+            next: 0,
+        };
         let uri = uri_of(root);
         let folders = json!([{"uri": uri, "name": "root"}]);
         server.request(
@@ -70,6 +75,19 @@ impl Server {
         )?;
         server.notify("initialized", &json!({}))?;
         Ok(server)
+    }
+
+    /// Answers what the server asks for a while, so that it can read its configuration and list its files.
+    pub(super) fn settle(&mut self, time: Duration) -> anyhow::Result<()> {
+        let deadline = std::time::Instant::now() + time;
+        loop {
+            let left = deadline.saturating_duration_since(std::time::Instant::now());
+            match self.messages.recv_timeout(left) {
+                Ok(message) => self.answer(&message)?,
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => bail!("the server ended before it was asked anything"),
+            }
+        }
     }
 
     /// Opens a document.
@@ -99,11 +117,48 @@ impl Server {
         let calls = self.request("callHierarchy/incomingCalls", &json!({"item": item}), patience)?;
         let mut sites = Vec::new();
         for call in calls.as_array().into_iter().flatten() {
-            let Some(path) = call["from"]["uri"].as_str().and_then(path_of) else { continue };
+            let Some(path) = call["from"]["uri"].as_str().and_then(path_of) else {
+                continue;
+            };
             for range in call["fromRanges"].as_array().into_iter().flatten() {
                 let number = |name: &str| range["start"][name].as_u64().unwrap_or(0) as u32;
-                sites.push(CallSite { path: path.clone(), line: number("line"), column: number("character") });
+                sites.push(CallSite {
+                    path: path.clone(),
+                    line: number("line"),
+                    column: number("character"),
+                });
             }
+        }
+        sites.sort();
+        sites.dedup();
+        Ok(Some(sites))
+    }
+
+    /// Every mention of what stands at the position, its declaration left out.
+    pub(super) fn references(
+        &mut self,
+        path: &Path,
+        line: u32,
+        column: u32,
+        patience: Duration,
+    ) -> anyhow::Result<Option<Vec<CallSite>>> {
+        let question = json!({
+            "textDocument": {"uri": uri_of(path)},
+            "position": {"line": line, "character": column},
+            "context": {"includeDeclaration": false},
+        });
+        let found = self.request("textDocument/references", &question, patience)?;
+        let mut sites = Vec::new();
+        for place in found.as_array().into_iter().flatten() {
+            let Some(path) = place["uri"].as_str().and_then(path_of) else {
+                continue;
+            };
+            let number = |name: &str| place["range"]["start"][name].as_u64().unwrap_or(0) as u32;
+            sites.push(CallSite {
+                path,
+                line: number("line"),
+                column: number("character"),
+            });
         }
         sites.sort();
         sites.dedup();

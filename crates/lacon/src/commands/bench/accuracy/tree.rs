@@ -27,7 +27,10 @@ struct File {
 impl MemoryTree {
     /// Reads and extracts every file below `root` that is in one of `languages`.
     pub(super) fn read(root: &Path, languages: &[&str]) -> anyhow::Result<MemoryTree> {
-        let mut tree = MemoryTree { files: Vec::new(), manifests: Vec::new() };
+        let mut tree = MemoryTree {
+            files: Vec::new(),
+            manifests: Vec::new(),
+        };
         tree.walk(root, "", languages)?;
         tree.files.sort_by(|left, right| left.path.cmp(&right.path));
         tree.manifests.sort_by(|left, right| left.path.cmp(&right.path));
@@ -64,18 +67,30 @@ impl MemoryTree {
     }
 
     fn add(&mut self, file: &Path, path: String, name: &str, languages: &[&str]) {
-        let Some(language) = syntax::languages::detect(name, &[]) else { return };
+        let Some(language) = syntax::languages::detect(name, &[]) else {
+            return;
+        };
         let wanted = languages.contains(&language.name());
         if !wanted && !is_manifest(name) {
             return;
         }
-        let Ok(text) = std::fs::read_to_string(file) else { return };
+        let Ok(text) = std::fs::read_to_string(file) else {
+            return;
+        };
         if is_manifest(name) {
-            self.manifests.push(Manifest { path: path.as_str().into(), text: text.as_str().into() });
+            self.manifests.push(Manifest {
+                path: path.as_str().into(),
+                text: text.as_str().into(),
+            });
         }
         if wanted {
             let facts = Arc::new(syntax::extract(language, &text));
-            self.files.push(File { path, language: language.name(), text, facts });
+            self.files.push(File {
+                path,
+                language: language.name(),
+                text,
+                facts,
+            });
         }
     }
 }
