@@ -139,7 +139,7 @@ fn package_name(path: &str) -> &str {
 }
 
 fn hoist_of(node: Node<'_>) -> Hoist {
-    let declares = (0..node.child_count() as u32)
+    let declares = (0..node.child_count())
         .filter_map(|at| node.child(at))
         .any(|child| child.kind() == ":=");
     if declares { Hoist::Block } else { Hoist::None }

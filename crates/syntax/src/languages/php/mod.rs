@@ -90,17 +90,13 @@ fn qualified<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Exp
     let mut value = UNKNOWN;
     let first = parts.first().map(|first| lowering.names.intern(first));
     let aliased = !absolute && !inside_namespace && first.is_some_and(|first| lowering.lookup(first).is_some());
-    let owned: Vec<String>;
-    if !absolute && !aliased {
-        owned = package
-            .split('\\')
-            .filter(|part| !part.is_empty())
-            .chain(parts.iter().copied())
-            .map(str::to_string)
-            .collect();
-    } else {
-        owned = parts.iter().map(|part| (*part).to_string()).collect();
-    }
+    let namespace = if absolute || aliased { "" } else { package.as_str() };
+    let owned: Vec<String> = namespace
+        .split('\\')
+        .filter(|part| !part.is_empty())
+        .chain(parts.iter().copied())
+        .map(str::to_string)
+        .collect();
     for (position, part) in owned.iter().enumerate() {
         let name = lowering.names.intern(part);
         value = if position == 0 {
