@@ -14,6 +14,7 @@ mod kotlin;
 mod php;
 mod python;
 mod ruby;
+mod rust;
 #[cfg(test)]
 mod tables;
 
@@ -266,6 +267,10 @@ languages! {
         depth: Deep, extensions: ["rb", "rake", "gemspec", "ru"], file_names: ["Rakefile", "Gemfile"], shebangs: ["ruby"], line: "#",
         block: ("=begin", "=end"),
         grammar: tree_sitter_ruby::LANGUAGE, rules: "ruby", hooks: ruby::Ruby,
+    }
+    "rust" {
+        depth: Deep, extensions: ["rs"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_rust::LANGUAGE, rules: "rust", hooks: rust::Rust,
     }
     "svelte" {
         depth: Deep, extensions: ["svelte"], block: ("<!--", "-->"), embedding: Scripts,

@@ -1,9 +1,11 @@
 //! What manifests say about where packages lie: names, source roots, path aliases.
 
+mod cargo;
 mod go_mod;
 mod npm;
 mod python;
 
+pub use cargo::RustCrate;
 pub use go_mod::GoModule;
 pub use npm::{NpmPackage, PathAliases};
 
@@ -16,6 +18,7 @@ pub struct Packages {
     npm_packages: Vec<NpmPackage>,
     path_aliases: Vec<PathAliases>,
     go_modules: Vec<GoModule>,
+    rust_crates: Vec<RustCrate>,
 }
 
 impl Packages {
@@ -25,6 +28,7 @@ impl Packages {
         for manifest in manifests {
             let (directory, name) = manifest.path.rsplit_once('/').unwrap_or(("", &manifest.path));
             match name {
+                "Cargo.toml" => packages.rust_crates.extend(cargo::read(directory, &manifest.text)),
                 "go.mod" => packages.go_modules.extend(go_mod::read(directory, &manifest.text)),
                 "pyproject.toml" | "setup.py" | "setup.cfg" => {
                     packages
@@ -50,6 +54,7 @@ impl Packages {
             .go_modules
             .sort_by(|left, right| right.path.len().cmp(&left.path.len()).then(left.cmp(right)));
         packages.go_modules.dedup();
+        packages.rust_crates.sort();
         packages
     }
 
@@ -69,6 +74,11 @@ impl Packages {
             let rest = path.strip_prefix(aliases.directory.as_str());
             rest.is_some_and(|rest| aliases.directory.is_empty() || rest.starts_with('/'))
         })
+    }
+
+    /// Library crates of the tree.
+    pub fn rust_crates(&self) -> &[RustCrate] {
+        &self.rust_crates
     }
 
     /// Import paths of Go modules and the directories where they begin, the longest path first.

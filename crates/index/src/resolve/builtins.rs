@@ -179,6 +179,14 @@ impl Evaluation<'_> {
                 Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..) => {
                     self.function_method(operation, fact, arguments, id, set);
                 }
+                // Types that wrap one without trace pass such calls on.
+                Value::Instance(_)
+                    if unknown
+                        && self.policy.policy.transparent_elements
+                        && matches!(operation, Operation::Same | Operation::Element) =>
+                {
+                    set.insert(fact);
+                }
                 _ => {}
             }
         }

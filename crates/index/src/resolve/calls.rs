@@ -1,7 +1,7 @@
 //! Calls: which function runs, what flows into its parameters, what comes back.
 
 use smallvec::SmallVec;
-use syntax::facts::{Expression, ExpressionId, List, Passing};
+use syntax::facts::{Expression, ExpressionId, Kind, List, Passing};
 
 use super::evaluate::{Evaluation, UNDERLYING, add_held, position_word};
 use super::links::{ParameterLink, is_type};
@@ -149,6 +149,8 @@ impl Evaluation<'_> {
                     self.construct(fact, arguments, id, set);
                 }
             }
+            // `Variant(…)` is a value of its enum.
+            Value::Instance(class) if self.is_enum(class) => set.insert(fact),
             Value::Instance(class) => {
                 for found in self.find_members(class, false, self.policy.call_member) {
                     let receiver = Fact::new(Value::Instance(class), fact.evidence);
@@ -185,6 +187,11 @@ impl Evaluation<'_> {
             Value::Foreign | Value::Many => set.insert(Fact::new(Value::Foreign, fact.evidence)),
             Value::TypeOf(_) | Value::Package(_) | Value::Pairs(_) | Value::Parameter(..) => {}
         }
+    }
+
+    fn is_enum(&self, class: Place) -> bool {
+        let is_enum = self.linker.definition(class).is_some_and(|link| link.kind == Kind::Enum);
+        is_enum && self.policy.policy.call_member.is_empty()
     }
 
     /// The constructors of the nearest bases that have one.
@@ -224,6 +231,10 @@ impl Evaluation<'_> {
             }
             Value::External(_) | Value::Foreign | Value::Many => {
                 set.insert(Fact::new(Value::Foreign, fact.evidence));
+                return;
+            }
+            Value::Instance(class) if self.is_enum(class) => {
+                set.insert(fact);
                 return;
             }
             _ => return,

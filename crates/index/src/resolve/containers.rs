@@ -123,9 +123,10 @@ impl Evaluation<'_> {
                     );
                 }
             }
-            Generic::Holds => {
-                if let Some(&last) = arguments.last() {
-                    let held = self.instances(self.facts_of(ExpressionId(last)));
+            Generic::Holds | Generic::HoldsFirst => {
+                let held = if generic == Generic::Holds { arguments.last() } else { arguments.first() };
+                if let Some(&held) = held {
+                    let held = self.instances(self.facts_of(ExpressionId(held)));
                     self.contribute(Key::content(object, PAYLOAD), held.facts(), Evidence::DeclaredReceiver);
                     self.fill(object, UNKEYED, held.facts());
                 }

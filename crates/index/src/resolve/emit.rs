@@ -160,6 +160,12 @@ impl Emission<'_, '_> {
                     EdgeKind::Calls
                 };
                 ends.push((End::Definition(function), evidence, kind));
+                // What an abstract function of a type parameter's bound stands for is told by the implementations.
+                if let Some(owner) = self.evaluation.linker.definition(function).and_then(|link| link.owner)
+                    && !constructs
+                {
+                    self.dispatch_abstract(function, owner, &mut *ends);
+                }
                 if constructs {
                     ends.push((End::Definition(function), evidence, EdgeKind::Calls));
                 }
@@ -241,6 +247,13 @@ impl Emission<'_, '_> {
 
     fn is_this(&self, expression: ExpressionId) -> bool {
         matches!(self.evaluation.facts.expression(expression), Expression::This(_))
+    }
+
+    fn dispatch_abstract(&mut self, function: Place, owner: Place, ends: &mut Ends) {
+        let link = self.evaluation.linker.definition(function);
+        if link.is_some_and(|link| link.flags.contains(Flags::ABSTRACT)) {
+            self.dispatch(function, owner, ends);
+        }
     }
 
     /// Overrides below the receiver's type that the call may run instead.

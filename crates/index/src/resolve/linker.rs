@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Name};
 
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
-use super::links::{ExportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable};
+use super::links::{ExportLink, ImportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::value::{Place, Value};
 use super::words::{Externals, Identity, Word, WordMap, mix};
@@ -366,7 +366,7 @@ impl Linker {
         let links = &self.links[file as usize];
         // Of two wildcards that both have the name, the later one wins where they run in order.
         for &import in links.wildcards.iter().rev() {
-            match links.imports[import as usize].target {
+            match self.target_of(&links.imports[import as usize], depth) {
                 ModuleTarget::File(other) if other != file => self.find_export(other, name, depth, found),
                 ModuleTarget::Package(package) => {
                     self.find_member(ModuleTarget::Package(package), name, "", depth, found);
@@ -403,9 +403,9 @@ impl Linker {
                 target => self.find_member(target, Word::of("default"), "default", depth, found),
             },
             (ImportForm::Wildcard | ImportForm::Effect | ImportForm::Include, _) | (_, None) => {
-                self.push_module(import.target, found);
+                self.push_module(self.target_of(import, depth), found);
             }
-            (_, Some(member)) => self.find_member(import.target, member, &import.member_text, depth, found),
+            (_, Some(member)) => self.find_member(self.target_of(import, depth), member, &import.member_text, depth, found),
         }
     }
 
@@ -451,8 +451,31 @@ impl Linker {
                     Found::Value(Value::External(self.externals.member(external, name, text))),
                 );
             }
-            ModuleTarget::External(_) | ModuleTarget::Nothing => {}
+            ModuleTarget::External(_) | ModuleTarget::Within { .. } | ModuleTarget::Nothing => {}
         }
+    }
+
+    /// The module of an import, after the rest of its path is followed from where its file is.
+    fn target_of(&self, import: &ImportLink, depth: u8) -> ModuleTarget {
+        let mut target = import.target;
+        for &part in &import.rest {
+            let mut found = Names::new();
+            if let Some(depth) = depth.checked_sub(1) {
+                self.find_member(target, part, "", depth, &mut found);
+            }
+            let module = found.iter().find_map(|found| match *found {
+                Found::Value(Value::Module(file)) => Some(ModuleTarget::File(file)),
+                Found::Value(Value::Package(package)) => Some(ModuleTarget::Package(package)),
+                Found::Value(Value::Class(class)) => Some(ModuleTarget::Definition(class)),
+                Found::Value(Value::External(word)) => Some(ModuleTarget::External(word)),
+                _ => None,
+            });
+            match module {
+                Some(module) => target = module,
+                None => return ModuleTarget::Nothing,
+            }
+        }
+        target
     }
 
     /// The members called `name` of `class`, else of the nearest ancestor that has some.
@@ -470,6 +493,9 @@ impl Linker {
         let Some(definition) = self.definition(place) else {
             return;
         };
+        if let (Kind::EnumMember, Some(owner)) = (definition.kind, definition.owner) {
+            return push(found, Found::Value(Value::Instance(owner)));
+        }
         match self.as_value(place) {
             Some(value) => {
                 push(found, Found::Value(value));
@@ -488,7 +514,7 @@ impl Linker {
             ModuleTarget::Package(package) => push(found, Found::Value(Value::Package(package))),
             ModuleTarget::External(word) => push(found, Found::Value(Value::External(word))),
             ModuleTarget::Definition(place) => self.push_definition(place, found),
-            ModuleTarget::Nothing => {}
+            ModuleTarget::Within { .. } | ModuleTarget::Nothing => {}
         }
     }
 
@@ -513,6 +539,7 @@ impl Linker {
             let Some(package) = self
                 .maps
                 .package_of(file)
+                .or(self.maps.container_of(file))
                 .filter(|_| self.policy(file).policy.packages_visible)
             else {
                 continue;
@@ -567,6 +594,11 @@ pub(super) fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &
             prefix: policy.prefix,
         };
         link.target = (policy.module)(modules, &site);
+        link.rest = Box::default();
+        if let ModuleTarget::Within { file, consumed, .. } = link.target {
+            link.target = ModuleTarget::File(file);
+            link.rest = module.split("::").skip(usize::from(consumed)).map(Word::of).collect();
+        }
         link.binds_first = None;
         if import.form == ImportForm::Module
             && let Some((first, _)) = module.split_once('.')
@@ -589,9 +621,11 @@ pub(super) fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &
                 level: 0,
                 prefix: policy.prefix,
             };
-            links
-                .text_modules
-                .push((Word::of(site.module), (policy.module)(modules, &site)));
+            let target = match (policy.module)(modules, &site) {
+                ModuleTarget::Within { word, .. } => ModuleTarget::Package(word),
+                target => target,
+            };
+            links.text_modules.push((Word::of(site.module), target));
         }
     }
 }

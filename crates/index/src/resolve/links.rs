@@ -119,6 +119,8 @@ pub struct ImportLink {
     pub reexported: bool,
     /// Where the module is.
     pub target: ModuleTarget,
+    /// What is left of the module's path inside of the target: re-exports, modules written in place, types.
+    pub rest: Box<[Word]>,
     /// Where the first component of a dotted module is, when that is what the import binds.
     pub binds_first: Option<ModuleTarget>,
 }
@@ -134,6 +136,15 @@ pub enum ModuleTarget {
     Definition(Place),
     /// Something outside of the tree.
     External(Word),
+    /// Inside of a file: it holds all but the first `consumed` components of the path. `word` is the qualified name.
+    Within {
+        /// The file.
+        file: u32,
+        /// Components of the path that lead to the file.
+        consumed: u16,
+        /// For types and modules that are written there.
+        word: Word,
+    },
     /// Nothing that can be named.
     #[default]
     Nothing,
@@ -355,6 +366,7 @@ impl Links {
                 form: import.form,
                 reexported: import.reexported,
                 target: ModuleTarget::Nothing,
+                rest: Box::default(),
                 binds_first: None,
             });
             if matches!(import.form, ImportForm::Wildcard | ImportForm::Include) {

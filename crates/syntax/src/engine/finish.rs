@@ -37,6 +37,11 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFa
             };
         }
     }
+    for path in std::mem::take(&mut lowering.paths) {
+        if let Expression::Free { name, .. } = lowering.expressions[path.index()] {
+            lowering.expressions[path.index()] = Expression::Module(name);
+        }
+    }
     let mut references = std::mem::take(&mut lowering.references);
     references.retain(|reference| matters(&lowering, reference, depth));
     references.sort_by_key(|reference| reference.at);

@@ -109,6 +109,8 @@ pub(crate) struct Lowering<'t> {
     /// Names that a scope takes from another one: Python's `global` and `nonlocal`, PHP's `global`.
     pub(crate) redirects: HashMap<(ScopeId, Name), ScopeId, FixedState>,
     members: HashMap<(DefinitionId, Name), (), FixedState>,
+    /// Names that begin a path: what no scope binds is the name of a module.
+    pub(crate) paths: Vec<ExpressionId>,
     pub(crate) imports: Vec<Import>,
     pub(crate) exports: Vec<Export>,
     pub(crate) expressions: Vec<Expression>,
@@ -158,6 +160,7 @@ impl<'t> Lowering<'t> {
             by_name: HashMap::default(),
             redirects: HashMap::default(),
             members: HashMap::default(),
+            paths: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
             expressions: Vec::with_capacity(guess),

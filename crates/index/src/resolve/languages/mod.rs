@@ -8,6 +8,7 @@ mod kotlin;
 mod php;
 mod python;
 mod ruby;
+mod rust;
 
 use super::links::ModuleTarget;
 use super::modules::{ImportSite, Modules, Registry, Site};
@@ -24,6 +25,7 @@ pub const ALL: &[Policy] = &[
     csharp::CSHARP,
     ruby::RUBY,
     kotlin::KOTLIN,
+    rust::RUST,
 ];
 
 /// How one language (or several that import each other) resolves names and members.
@@ -204,6 +206,8 @@ pub enum Generic {
     TypeOf,
     /// Holds its last argument (the default for what is not listed).
     Holds,
+    /// Holds its first argument.
+    HoldsFirst,
     /// A function that gives its last argument.
     Callable,
     /// A tuple: positions are told apart.

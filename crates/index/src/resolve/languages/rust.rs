@@ -201,13 +201,17 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
         (at, file) = (under(&at, name), Some(child));
         parts.next();
     }
-    // What is left is inside of the file: modules written in place, types.
-    let inside = parts.fold(None, |inside: Option<Word>, part| Some(inside.unwrap_or(word(&at)).then(Word::of(part))));
-    match (inside, file) {
-        (Some(inside), _) => ModuleTarget::Within(inside, file.unwrap_or(site.file)),
-        (None, Some(file)) => ModuleTarget::File(file),
-        (None, None) => ModuleTarget::Nothing,
+    let Some(file) = file else {
+        return ModuleTarget::Nothing;
+    };
+    if parts.peek().is_none() {
+        return ModuleTarget::File(file);
     }
+    // What is left is inside of the file: re-exports, modules written in place, types.
+    let inside: Vec<&str> = parts.collect();
+    let consumed = site.module.split("::").count() - inside.len();
+    let word = inside.iter().fold(word(&at), |word, part| word.then(Word::of(part)));
+    ModuleTarget::Within { file, consumed: consumed as u16, word }
 }
 
 /// The file of the module whose children are in `directory`.
