@@ -199,6 +199,9 @@ impl Indexer {
         }
         let walk = walk(self.root(), &self.config)?;
         let scan = start.elapsed();
+        if walk.unheeded {
+            self.notices.push(Notice::IgnoredEverything);
+        }
         self.progress(Progress::Found {
             files: walk.candidates.len(),
         });
@@ -410,7 +413,9 @@ impl Follower {
 }
 
 fn stamp_of(path: &Path) -> Option<crate::scan::Stamp> {
-    std::fs::metadata(path).ok().map(|metadata| crate::scan::Stamp::of(&metadata))
+    std::fs::metadata(path)
+        .ok()
+        .map(|metadata| crate::scan::Stamp::of(&metadata))
 }
 
 /// What the entries of the stat cache depend on besides the files.

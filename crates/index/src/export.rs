@@ -101,7 +101,9 @@ pub fn export(
 /// The lasting id of what an edge ends in.
 fn end_id(snapshot: &Snapshot, end: EdgeEnd) -> String {
     match end {
-        EdgeEnd::Symbol(symbol) => snapshot.symbol(symbol).map_or_else(String::new, |symbol| symbol.id_string()),
+        EdgeEnd::Symbol(symbol) => snapshot
+            .symbol(symbol)
+            .map_or_else(String::new, |symbol| symbol.id_string()),
         EdgeEnd::External(external) => snapshot.external(external).to_string(),
     }
 }

@@ -64,7 +64,9 @@ impl Imported {
             }
         }
         for (symbol, at, name) in definitions {
-            self.definitions.entry(symbol).or_insert_with(|| (path.clone(), at, name.into()));
+            self.definitions
+                .entry(symbol)
+                .or_insert_with(|| (path.clone(), at, name.into()));
         }
         references.sort_unstable();
         references.dedup();
@@ -96,7 +98,9 @@ impl Imported {
             for mention in mentions {
                 let from = enclosing(facts, mention.within);
                 let edge_kind = edge_kind(mention.role, kind);
-                resolved.edges.retain(|edge| edge.at != at || edge.from != from || !same_question(edge.kind, edge_kind));
+                resolved
+                    .edges
+                    .retain(|edge| edge.at != at || edge.from != from || !same_question(edge.kind, edge_kind));
                 resolved.edges.push(Edge {
                     from,
                     to: Target::Symbol(SymbolRef {
@@ -141,7 +145,10 @@ fn enclosing(
 
 fn edge_kind(role: Role, target: Kind) -> EdgeKind {
     let is_type = matches!(target, Kind::Class | Kind::Struct | Kind::Enum | Kind::Union);
-    let is_value = matches!(target, Kind::Field | Kind::Variable | Kind::Constant | Kind::Property | Kind::EnumMember);
+    let is_value = matches!(
+        target,
+        Kind::Field | Kind::Variable | Kind::Constant | Kind::Property | Kind::EnumMember
+    );
     match role {
         Role::Call if is_type => EdgeKind::Instantiates,
         Role::Call | Role::Macro => EdgeKind::Calls,
@@ -164,7 +171,10 @@ fn own_name(symbol: &str) -> &str {
     };
     match symbol.strip_suffix('`') {
         Some(quoted) => quoted.rsplit('`').next().unwrap_or(quoted),
-        None => symbol.rsplit(['#', '/', '.', ' ', '!', ':', '`']).next().unwrap_or(symbol),
+        None => symbol
+            .rsplit(['#', '/', '.', ' ', '!', ':', '`'])
+            .next()
+            .unwrap_or(symbol),
     }
 }
 

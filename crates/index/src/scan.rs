@@ -107,7 +107,10 @@ impl SkipReason {
     }
 
     pub(crate) fn from_code(code: u32) -> SkipReason {
-        SkipReason::ALL.get(code as usize).copied().unwrap_or(SkipReason::Unreadable)
+        SkipReason::ALL
+            .get(code as usize)
+            .copied()
+            .unwrap_or(SkipReason::Unreadable)
     }
 }
 

@@ -132,7 +132,9 @@ impl Snapshot {
         };
         let file = File::open(path).map_err(read)?;
         if file.metadata().map_err(read)?.len() < size_of::<Header>() as u64 {
-            return Err(SnapshotError::Damaged { what: "it is too short" });
+            return Err(SnapshotError::Damaged {
+                what: "it is too short",
+            });
         }
         #[expect(
             unsafe_code,

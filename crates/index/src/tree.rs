@@ -78,7 +78,9 @@ pub fn is_manifest(file_name: &str) -> bool {
     ];
     NAMES.contains(&file_name)
         || ((file_name.starts_with("tsconfig") || file_name.starts_with("jsconfig")) && file_name.ends_with(".json"))
-        || [".csproj", ".sln", ".gemspec", ".fsproj", ".vbproj"].iter().any(|suffix| file_name.ends_with(suffix))
+        || [".csproj", ".sln", ".gemspec", ".fsproj", ".vbproj"]
+            .iter()
+            .any(|suffix| file_name.ends_with(suffix))
 }
 
 /// What happened to a tree between two snapshots of one living process.

@@ -34,7 +34,7 @@ impl Default for Patience {
 /// Something that happened to a watched tree.
 pub enum Watched {
     /// The snapshot is up to date, for the first time or again.
-    Built(Report),
+    Built(Box<Report>),
     /// An update failed; the previous snapshot is in place and the next change tries again.
     Failed(BuildError),
     /// Nothing happened for a while: a chance to stop.
@@ -74,7 +74,7 @@ pub fn watch(
     let mut watcher = notify::recommended_watcher(sender).map_err(failed)?;
     watcher.watch(&root, RecursiveMode::Recursive).map_err(failed)?;
     let report = indexer.build()?;
-    if hear(Watched::Built(report)).is_break() {
+    if hear(Watched::Built(Box::new(report))).is_break() {
         return Ok(());
     }
     indexer.prepare()?;
@@ -83,12 +83,12 @@ pub fn watch(
             Collected::Nothing => Watched::Idle,
             Collected::Closed => return Ok(()),
             Collected::Paths(paths) => match indexer.update(&paths) {
-                Ok(report) if report.changed => Watched::Built(report),
+                Ok(report) if report.changed => Watched::Built(Box::new(report)),
                 Ok(_) => continue,
                 Err(error) => Watched::Failed(error),
             },
             Collected::Everything => match indexer.build() {
-                Ok(report) if report.changed => Watched::Built(report),
+                Ok(report) if report.changed => Watched::Built(Box::new(report)),
                 Ok(_) => continue,
                 Err(error) => Watched::Failed(error),
             },
@@ -160,8 +160,11 @@ fn concerns(path: &Path, root: &Path, index: &Path) -> bool {
     let Ok(relative) = path.strip_prefix(root) else {
         return false;
     };
-    let is_private = relative
-        .components()
-        .any(|component| matches!(component.as_os_str().to_str(), Some(".git" | ".lacon" | "node_modules" | "__pycache__")));
+    let is_private = relative.components().any(|component| {
+        matches!(
+            component.as_os_str().to_str(),
+            Some(".git" | ".lacon" | "node_modules" | "__pycache__")
+        )
+    });
     !is_private || relative.ends_with(".git/info/exclude")
 }

@@ -35,6 +35,9 @@ pub(super) struct State {
     imported_from: Vec<[u8; 32]>,
 }
 
+/// For each modified file in order, where the symbols of its older version went.
+type Moved = Vec<(FileId, Vec<Option<u32>>)>;
+
 /// One file of the tree that was last applied.
 struct FileState {
     entry: Entry,
@@ -123,12 +126,7 @@ impl State {
     }
 
     /// Replaces the list of files. Returns what changed, and for each modified file where its symbols went.
-    fn exchange_files(
-        &mut self,
-        survey: &mut Survey,
-        location: &Location,
-        facts: &FactsStore,
-    ) -> (Change, Vec<(FileId, Vec<Option<u32>>)>) {
+    fn exchange_files(&mut self, survey: &mut Survey, location: &Location, facts: &FactsStore) -> (Change, Moved) {
         let mut change = Change {
             manifests: self.manifests != survey.manifests,
             ..Change::default()
@@ -229,7 +227,10 @@ impl State {
     ) -> usize {
         let total = self.files.len();
         let done = AtomicUsize::new(0);
-        let externals = Mutex::new(std::mem::replace(&mut self.externals, Names::new(|_, _| std::cmp::Ordering::Equal)));
+        let externals = Mutex::new(std::mem::replace(
+            &mut self.externals,
+            Names::new(|_, _| std::cmp::Ordering::Equal),
+        ));
         let results: Mutex<Vec<(FileId, FileEdges)>> = Mutex::default();
         let files = &self.files;
         let imported = &self.imported;

@@ -178,7 +178,12 @@ impl Survey {
     /// Digest of all that a snapshot is made from.
     pub(super) fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
-        for version in [SNAPSHOT_VERSION, FACTS_VERSION, DECODE_VERSION, crate::RESOLUTION_VERSION] {
+        for version in [
+            SNAPSHOT_VERSION,
+            FACTS_VERSION,
+            DECODE_VERSION,
+            crate::RESOLUTION_VERSION,
+        ] {
             hasher.update(&version.to_le_bytes());
         }
         // Lengths go before texts, so that no two trees spell the same bytes.

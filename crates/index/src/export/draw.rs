@@ -8,13 +8,21 @@ use crate::model::EdgeKind;
 use crate::snapshot::{EdgeEnd, EdgeView, Snapshot};
 
 pub(super) fn dot(snapshot: &Snapshot, filter: &Filter, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "digraph lacon {{\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];")?;
+    writeln!(
+        out,
+        "digraph lacon {{\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];"
+    )?;
     for file in filter.files(snapshot) {
         let drawn = drawn_symbols(snapshot, filter, file);
         if drawn.is_empty() {
             continue;
         }
-        writeln!(out, "  subgraph \"cluster_{}\" {{\n    label=\"{}\";", file.id().0, quoted(file.path()))?;
+        writeln!(
+            out,
+            "  subgraph \"cluster_{}\" {{\n    label=\"{}\";",
+            file.id().0,
+            quoted(file.path())
+        )?;
         for number in drawn {
             if let Some(symbol) = snapshot.symbol(crate::snapshot::SymbolId(number)) {
                 writeln!(out, "    s{number} [label=\"{}\"];", quoted(&symbol.qualified_name()))?;
@@ -40,7 +48,12 @@ pub(super) fn dot(snapshot: &Snapshot, filter: &Filter, out: &mut dyn Write) -> 
     }
     for (external, name) in snapshot.externals() {
         if snapshot.incoming(external, filter.kinds).next().is_some() {
-            writeln!(out, "  {} [label=\"{}\", style=dashed];", node(external.into()), quoted(name))?;
+            writeln!(
+                out,
+                "  {} [label=\"{}\", style=dashed];",
+                node(external.into()),
+                quoted(name)
+            )?;
         }
     }
     writeln!(out, "}}")
@@ -56,7 +69,13 @@ pub(super) fn mermaid(snapshot: &Snapshot, filter: &Filter, out: &mut dyn Write)
                     writeln!(out, "  {}[\"{}\"]", node(end), entity(&super::end_id(snapshot, end)))?;
                 }
             }
-            writeln!(out, "  s{} -->|{}| {}", edge.from.0, kind_name(edge.kind), node(edge.to))?;
+            writeln!(
+                out,
+                "  s{} -->|{}| {}",
+                edge.from.0,
+                kind_name(edge.kind),
+                node(edge.to)
+            )?;
         }
     }
     Ok(())
@@ -108,5 +127,8 @@ fn quoted(text: &str) -> String {
 }
 
 fn entity(text: &str) -> String {
-    text.replace('&', "#amp;").replace('"', "#quot;").replace('<', "#lt;").replace('>', "#gt;")
+    text.replace('&', "#amp;")
+        .replace('"', "#quot;")
+        .replace('<', "#lt;")
+        .replace('>', "#gt;")
 }

@@ -19,6 +19,8 @@ pub struct Config {
     pub generated: Generated,
     /// Whether names that start with a dot are indexed.
     pub hidden: bool,
+    /// Whether `.gitignore` and `.ignore` files are honoured.
+    pub ignore_files: bool,
     /// SCIP indexes of other tools, relative to the root: what they resolved replaces what was inferred.
     pub scip: Vec<String>,
 }
@@ -42,6 +44,7 @@ impl Default for Config {
             max_file_size: 2 << 20,
             generated: Generated::default(),
             hidden: false,
+            ignore_files: true,
             scip: Vec::new(),
         }
     }

@@ -75,8 +75,12 @@ mod tests {
         assert_eq!(text(b"\xef\xbb\xbfmarked").as_deref(), Some("marked"));
         assert_eq!(text(b"\xff\xfeh\0i\0").as_deref(), Some("hi"));
         assert_eq!(text(b"\xfe\xff\0h\0i").as_deref(), Some("hi"));
-        assert_eq!(text(b"# coding: latin-1\nx = '\xe9'").as_deref(), Some("# coding: latin-1\nx = 'é'"));
-        let (japanese, _, _) = encoding_rs::SHIFT_JIS.encode("// これは日本語のコメントです。文字コードの判定に使います。\n");
+        assert_eq!(
+            text(b"# coding: latin-1\nx = '\xe9'").as_deref(),
+            Some("# coding: latin-1\nx = 'é'")
+        );
+        let (japanese, _, _) =
+            encoding_rs::SHIFT_JIS.encode("// これは日本語のコメントです。文字コードの判定に使います。\n");
         assert!(text(&japanese).is_some_and(|text| text.contains("日本語")));
     }
 

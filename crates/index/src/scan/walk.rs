@@ -33,6 +33,8 @@ pub(crate) struct Walk {
     pub(crate) candidates: Vec<Candidate>,
     /// What was left out by its kind alone.
     pub(crate) skipped: Vec<Skipped>,
+    /// The ignore files left nothing, and were not heeded.
+    pub(crate) unheeded: bool,
 }
 
 /// Directories that hold no source of the tree even where no ignore file says so.
@@ -50,7 +52,28 @@ const NEVER: &[&str] = &[
 ];
 
 /// Walks the tree under `root`.
+///
+/// Source packages of distributions come with an ignore file that says `/*`, for the packager's own repository. Whoever
+/// indexes such a tree wants its files, so where that rule leaves nothing, ignore files are not heeded.
 pub(crate) fn walk(root: &Path, config: &Config) -> Result<Walk, ConfigError> {
+    let walk = walk_once(root, config, config.ignore_files)?;
+    if config.ignore_files && walk.candidates.is_empty() && ignores_everything(root) {
+        let walk = walk_once(root, config, false)?;
+        return Ok(Walk { unheeded: true, ..walk });
+    }
+    Ok(walk)
+}
+
+fn ignores_everything(root: &Path) -> bool {
+    [".gitignore", ".ignore"].iter().any(|name| {
+        let bytes = super::read_bytes(root, name, 1 << 20).unwrap_or_default();
+        bytes
+            .split(|&byte| byte == b'\n')
+            .any(|line| matches!(line.trim_ascii(), b"*" | b"/*" | b"**"))
+    })
+}
+
+fn walk_once(root: &Path, config: &Config, heed: bool) -> Result<Walk, ConfigError> {
     let globs = config.globs()?;
     let found = Mutex::new(Walk::default());
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
@@ -59,7 +82,9 @@ pub(crate) fn walk(root: &Path, config: &Config) -> Result<Walk, ConfigError> {
         .hidden(!config.hidden)
         .parents(false)
         .git_global(false)
-        .git_exclude(true)
+        .git_exclude(heed)
+        .git_ignore(heed)
+        .ignore(heed)
         .require_git(false)
         .threads(threads)
         .filter_entry(|entry| !entry.file_name().to_str().is_some_and(|name| NEVER.contains(&name)))
@@ -79,7 +104,8 @@ pub(crate) fn walk(root: &Path, config: &Config) -> Result<Walk, ConfigError> {
             })
         });
     let mut walk = found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    walk.candidates.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+    walk.candidates
+        .sort_unstable_by(|left, right| left.path.cmp(&right.path));
     walk.candidates.dedup_by(|left, right| left.path == right.path);
     walk.skipped.sort_unstable();
     walk.skipped.dedup();
@@ -141,7 +167,10 @@ fn visit(root: &Path, globs: &Globs, entry: &DirEntry, walk: &mut Walk) -> WalkS
                 stamp: Stamp::of(&metadata),
             }),
             // Gone between the listing and the look: as if it had never been there.
-            Err(error) if error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound) => {}
+            Err(error)
+                if error
+                    .io_error()
+                    .is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound) => {}
             Err(_) => skip(SkipReason::Unreadable, 0),
         }
     }

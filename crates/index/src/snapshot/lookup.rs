@@ -68,12 +68,7 @@ impl Snapshot {
 
     /// The distinct names of all symbols (files excluded) with the number of symbols that have them, in folded order.
     pub fn names(&self) -> impl Iterator<Item = (&str, usize)> {
-        (0..self.name_count()).map(|number| {
-            (
-                self.name_text(number),
-                self.run(&self.known.name_offsets, number).len(),
-            )
-        })
+        (0..self.name_count()).map(|number| (self.name_text(number), self.run(&self.known.name_offsets, number).len()))
     }
 
     /// The innermost symbol of a file whose lines hold `line`; the file itself where no definition does.

@@ -81,12 +81,19 @@ impl Segment {
         let mut symbols = self.symbols.iter().skip(1).zip(self.names());
         let symbol = symbols.position(|(symbol, own)| {
             own == name
-                && symbol.start_line.get().saturating_add(u32::from(symbol.name_line.get())) == at.line
+                && symbol
+                    .start_line
+                    .get()
+                    .saturating_add(u32::from(symbol.name_line.get()))
+                    == at.line
                 && u32::from(symbol.name_column.get()) == at.column
         })? + 1;
         // Several definitions stand for a symbol where it holds lambdas; the first is the symbol itself.
         let definition = self.definitions.iter().position(|&number| number as usize == symbol)?;
-        Some((DefinitionId(definition as u32), super::format::kind_of(self.symbols[symbol].kind)))
+        Some((
+            DefinitionId(definition as u32),
+            super::format::kind_of(self.symbols[symbol].kind),
+        ))
     }
 
     /// The names of all symbols but the first, which is the file.
@@ -102,7 +109,10 @@ impl Segment {
         if self.identities == older.identities {
             return None;
         }
-        let numbers: HashMap<u64, u32> = (0..).zip(&self.identities).map(|(number, &identity)| (identity, number)).collect();
+        let numbers: HashMap<u64, u32> = (0..)
+            .zip(&self.identities)
+            .map(|(number, &identity)| (identity, number))
+            .collect();
         Some(
             older
                 .identities
@@ -198,7 +208,11 @@ impl<'a> Layout<'a> {
             let parent = definition.parent.filter(|parent| parent.index() < number);
             let base = parent.map_or(FILE_IDENTITY, |parent| {
                 let place = &self.places[parent.index()];
-                if place.is_symbol { place.identity } else { owner_identity[parent.index()] }
+                if place.is_symbol {
+                    place.identity
+                } else {
+                    owner_identity[parent.index()]
+                }
             });
             let identity = self
                 .owner_text(definition)
@@ -299,7 +313,11 @@ impl<'a> Layout<'a> {
                 doc_start: U32::new(doc_start),
                 doc_bytes: U32::new(doc_bytes),
             });
-            identities.push(place.identity.wrapping_add(u64::from(*repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            identities.push(
+                place
+                    .identity
+                    .wrapping_add(u64::from(*repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            );
             *repeat += 1;
         }
         Segment {
@@ -368,13 +386,22 @@ impl FileEdges {
         }
         let (origin, confidence) = Evidence::Structure.weigh(1);
         for (number, symbol) in (0..).zip(&segment.symbols).skip(1) {
-            let line = symbol.start_line.get().saturating_add(u32::from(symbol.name_line.get()));
+            let line = symbol
+                .start_line
+                .get()
+                .saturating_add(u32::from(symbol.name_line.get()));
             edges.push(FileEdge {
                 from: symbol.parent.get(),
                 file: file.0,
                 to: number,
                 line,
-                bits: EdgeBits::new(EdgeKind::Contains, origin, confidence, u32::from(symbol.name_column.get())).0,
+                bits: EdgeBits::new(
+                    EdgeKind::Contains,
+                    origin,
+                    confidence,
+                    u32::from(symbol.name_column.get()),
+                )
+                .0,
             });
         }
         edges.sort_unstable_by_key(FileEdge::order);

@@ -432,7 +432,9 @@ impl Snapshot {
             .section(section::LANGUAGES)
             .and_then(|bytes| <[LanguageRecord]>::ref_from_bytes(bytes).ok())
             .unwrap_or_default();
-        records.iter().map(move |record| LanguageView { snapshot: self, record })
+        records
+            .iter()
+            .map(move |record| LanguageView { snapshot: self, record })
     }
 
     /// The files that were seen and not indexed, in path order.
@@ -443,11 +445,7 @@ impl Snapshot {
             .unwrap_or_default();
         records.iter().map(move |record| SkippedView {
             path: self
-                .text(
-                    &self.known.misc_text,
-                    record.start.get(),
-                    record.length.get() as usize,
-                )
+                .text(&self.known.misc_text, record.start.get(), record.length.get() as usize)
                 .into(),
             reason: SkipReason::from_code(record.reason.get()),
             size: record.size.get(),

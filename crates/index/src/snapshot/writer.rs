@@ -5,8 +5,8 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use zerocopy::{FromZeros, IntoBytes};
 use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromZeros, IntoBytes};
 
 use super::format::{
     EdgeBits, EdgeRecord, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry,
@@ -86,7 +86,9 @@ impl<'a> Assembly<'a> {
         symbol_bases.push(symbols as u32);
         // External symbols share the numbers above the symbols, and each has an edge.
         if symbols.saturating_add(edges) >= u64::from(u32::MAX) {
-            return Err(io::Error::other("the tree has more than four thousand million symbols and edges"));
+            return Err(io::Error::other(
+                "the tree has more than four thousand million symbols and edges",
+            ));
         }
         let mut languages: Vec<&str> = input.files.iter().map(|file| file.language).collect();
         languages.sort_unstable();

@@ -46,6 +46,8 @@ pub enum Notice {
     DamagedSnapshot,
     /// A writer had been killed; what it had finished was kept.
     InterruptedWriter,
+    /// The ignore files leave out the whole tree, so they were not heeded.
+    IgnoredEverything,
 }
 
 impl Notice {
@@ -56,6 +58,7 @@ impl Notice {
             Notice::DamagedFacts => "damaged facts were found and extracted again",
             Notice::OldSnapshot => "the snapshot was of another version and was rebuilt",
             Notice::DamagedSnapshot => "the snapshot was damaged and was rebuilt",
+            Notice::IgnoredEverything => "the ignore files leave out the whole tree, so they were not heeded",
             Notice::InterruptedWriter => "an interrupted run was found; what it had finished was kept",
         }
     }
@@ -204,7 +207,9 @@ impl FactsStore {
 
     /// What is to be told since the last call.
     pub fn take_notice(&self) -> Option<Notice> {
-        self.damaged.swap(false, Ordering::Relaxed).then_some(Notice::DamagedFacts)
+        self.damaged
+            .swap(false, Ordering::Relaxed)
+            .then_some(Notice::DamagedFacts)
     }
 
     /// Merges packs when there are many, and drops the oldest facts that the tree does not need when there is too much.
@@ -273,7 +278,12 @@ impl FactsStore {
         let name = format!("{now:013}-{}-{serial}.open", std::process::id());
         let path = self.directory.join(name);
         let failed = |error| StoreError::io("create", &path)(error);
-        let file = File::options().create_new(true).read(true).write(true).open(&path).map_err(failed)?;
+        let file = File::options()
+            .create_new(true)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(failed)?;
         let lock = file.try_clone().map_err(failed)?;
         // Where locks do not work, an abandoned pack is only adopted too early, which loses nothing that is in it.
         drop(lock.try_lock());

@@ -22,7 +22,10 @@ pub(super) fn common_directory(root: &Path) -> Option<PathBuf> {
     if Path::new(&back).canonicalize().ok()? != git.canonicalize().ok()? {
         return None;
     }
-    let common = private.join(read_line(&private.join("commondir"))?).canonicalize().ok()?;
+    let common = private
+        .join(read_line(&private.join("commondir"))?)
+        .canonicalize()
+        .ok()?;
     (common.join("HEAD").is_file() && private.starts_with(&common)).then_some(common)
 }
 

@@ -340,7 +340,6 @@ impl PackWriter {
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         let mut entries: Vec<IndexEntry> = Vec::with_capacity(self.records.len());
-        #[expect(clippy::iter_over_hash_type, reason = "sorted below")]
         for (key, (offset, _)) in &self.records {
             entries.push(IndexEntry {
                 key: *key,

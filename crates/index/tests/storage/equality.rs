@@ -22,15 +22,25 @@ const PATHS: &[&str] = &[
 /// Something that happens to a tree.
 #[derive(Clone, Debug)]
 enum Step {
-    Write { path: usize, variant: u8 },
-    Delete { path: usize },
-    Rename { from: usize, to: usize },
+    Write {
+        path: usize,
+        variant: u8,
+    },
+    Delete {
+        path: usize,
+    },
+    Rename {
+        from: usize,
+        to: usize,
+    },
     /// Every file back to its first content.
     Revert,
     /// The writer goes away and another one takes over.
     Restart,
     /// A file that says what is ignored.
-    Ignore { path: usize },
+    Ignore {
+        path: usize,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -72,12 +82,18 @@ fn text(path: &str, variant: u8) -> String {
             text.push_str("value = helper\nvalue()\n");
         }
     } else if path.ends_with(".go") {
-        text.push_str(if path.starts_with("util") { "package util\n\n" } else { "package main\n\n" });
+        text.push_str(if path.starts_with("util") {
+            "package util\n\n"
+        } else {
+            "package main\n\n"
+        });
         if bit(0) {
             text.push_str("import (\n\t\"fmt\"\n\t\"example.com/x/util\"\n)\n\n");
         }
         if bit(1) {
-            text.push_str("type Server struct{ name string }\n\nfunc (s *Server) Run() { s.Stop(); fmt.Println(s.name) }\n\n");
+            text.push_str(
+                "type Server struct{ name string }\n\nfunc (s *Server) Run() { s.Stop(); fmt.Println(s.name) }\n\n",
+            );
         }
         if bit(2) {
             text.push_str("func (s *Server) Stop() { util.Help() }\n\n");
@@ -187,7 +203,10 @@ fn one_thread_equals_many() {
     let project = start();
     for number in 0..60 {
         let path = PATHS[number % PATHS.len()];
-        project.write(&format!("copy{number}/{path}"), text(path, (number as u8).wrapping_mul(7)));
+        project.write(
+            &format!("copy{number}/{path}"),
+            text(path, (number as u8).wrapping_mul(7)),
+        );
     }
     let one = project.cold(1);
     for threads in [2, 3, 8] {

@@ -8,8 +8,14 @@ use crate::support::{Project, assert_same};
 
 fn sample() -> Project {
     Project::new(&[
-        ("a.py", "import os\nfrom b import Base, helper\n\n\nclass Child(Base):\n    def run(self):\n        return helper()\n"),
-        ("b.py", "class Base:\n    def run(self): ...\n\n\ndef helper():\n    return 1\n"),
+        (
+            "a.py",
+            "import os\nfrom b import Base, helper\n\n\nclass Child(Base):\n    def run(self):\n        return helper()\n",
+        ),
+        (
+            "b.py",
+            "class Base:\n    def run(self): ...\n\n\ndef helper():\n    return 1\n",
+        ),
     ])
 }
 
@@ -39,7 +45,11 @@ fn jsonl_has_every_symbol_and_every_edge() {
     let mut filter = Filter::default().paths(["b.*"]).unwrap();
     filter.kinds = EdgeKind::Contains.into();
     let text = String::from_utf8(exported(&project, &snapshot, Format::Jsonl, &filter)).unwrap();
-    assert!(text.lines().filter(|line| line.contains("\"type\":\"edge\"")).all(|line| line.contains("contains")));
+    assert!(
+        text.lines()
+            .filter(|line| line.contains("\"type\":\"edge\""))
+            .all(|line| line.contains("contains"))
+    );
     assert!(!text.contains("a.py"));
 }
 
@@ -58,15 +68,32 @@ fn drawings_name_what_they_connect() {
 fn scip_comes_back_as_resolved_edges() {
     let project = sample();
     let before = project.build().snapshot;
-    project.write("index.scip", exported(&project, &before, Format::Scip, &Filter::default()));
-    project.write("lacon.toml", "[index]\nscip = [\"index.scip\"]\nexclude = [\"*.toml\"]\n");
+    project.write(
+        "index.scip",
+        exported(&project, &before, Format::Scip, &Filter::default()),
+    );
+    project.write(
+        "lacon.toml",
+        "[index]\nscip = [\"index.scip\"]\nexclude = [\"*.toml\"]\n",
+    );
     let after = project.build().snapshot;
     let call = |snapshot: &Snapshot| {
         let run = snapshot.find("a.py::Child.run").unwrap().id();
-        let call = snapshot.outgoing(run, EdgeKind::Calls).find(|edge| edge.to.symbol().is_some());
-        call.map(|edge| (snapshot.symbol(edge.to.symbol().unwrap()).unwrap().id_string(), edge.origin, edge.at.line))
+        let call = snapshot
+            .outgoing(run, EdgeKind::Calls)
+            .find(|edge| edge.to.symbol().is_some());
+        call.map(|edge| {
+            (
+                snapshot.symbol(edge.to.symbol().unwrap()).unwrap().id_string(),
+                edge.origin,
+                edge.at.line,
+            )
+        })
     };
-    assert_eq!(call(&before), Some(("b.py::helper".to_string(), Origin::AstResolved, 7)));
+    assert_eq!(
+        call(&before),
+        Some(("b.py::helper".to_string(), Origin::AstResolved, 7))
+    );
     assert_eq!(call(&after), Some(("b.py::helper".to_string(), Origin::LspResolved, 7)));
     assert_same(&after, &project.cold(1));
 
@@ -76,7 +103,11 @@ fn scip_comes_back_as_resolved_edges() {
     indexer.prepare().unwrap();
     project.write("a.py", "from b import helper\n\n\ndef go():\n    return helper()\n");
     let moved = indexer.update(&[project.path("a.py")]).unwrap().snapshot;
-    assert!(moved.edges(EdgeKinds::ALL).all(|edge| edge.origin != Origin::LspResolved));
+    assert!(
+        moved
+            .edges(EdgeKinds::ALL)
+            .all(|edge| edge.origin != Origin::LspResolved)
+    );
     assert_same(&moved, &project.cold(1));
 }
 

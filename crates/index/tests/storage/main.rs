@@ -1,5 +1,7 @@
 //! Scanning, storage and the snapshot, tested on real directories through the public interface.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the way tests do")]
+
 mod equality;
 mod exchanging;
 mod hostile;

@@ -13,7 +13,10 @@ fn sample() -> Project {
             "\"\"\"Carts.\"\"\"\n\n\nclass Cart:\n    \"\"\"Holds items.\"\"\"\n\n    def add(self, item):\n        self.items.append(item)\n\n    def total(self):\n        return price(self)\n\n\ndef price(cart):\n    return 0\n\n\ndef price(cart, discount):\n    return 1\n",
         ),
         ("shop/__init__.py", ""),
-        ("server/main.go", "package main\n\n// Server serves.\ntype Server struct{}\n\n// Run runs it.\nfunc (s *Server) Run() int { return help() }\n\nfunc help() int { return 1 }\n"),
+        (
+            "server/main.go",
+            "package main\n\n// Server serves.\ntype Server struct{}\n\n// Run runs it.\nfunc (s *Server) Run() int { return help() }\n\nfunc help() int { return 1 }\n",
+        ),
         ("server/more.go", "package main\n\nfunc (s *Server) Stop() {}\n"),
     ])
 }
@@ -33,7 +36,14 @@ fn symbols_are_found_by_their_ids() {
         let symbol = snapshot.find(id).unwrap_or_else(|| panic!("no `{id}`"));
         assert_eq!(symbol.id_string(), id);
     }
-    for id in ["shop/cart.py::Cart~2", "shop/cart.py::add", "shop/none.py::Cart", "", "::", "price~2"] {
+    for id in [
+        "shop/cart.py::Cart~2",
+        "shop/cart.py::add",
+        "shop/none.py::Cart",
+        "",
+        "::",
+        "price~2",
+    ] {
         assert!(snapshot.find(id).is_none(), "`{id}` should not be found");
     }
     for symbol in snapshot.symbols() {
@@ -46,8 +56,14 @@ fn symbols_are_found_by_their_ids() {
 fn a_symbol_tells_what_it_is() {
     let snapshot = sample().build().snapshot;
     let class = snapshot.find("shop/cart.py::Cart").unwrap();
-    assert_eq!((class.kind(), class.name(), class.doc()), (Kind::Class, "Cart", "Holds items."));
-    assert_eq!((class.span().start_line, class.name_at().line, class.name_at().column), (4, 4, 6));
+    assert_eq!(
+        (class.kind(), class.name(), class.doc()),
+        (Kind::Class, "Cart", "Holds items.")
+    );
+    assert_eq!(
+        (class.span().start_line, class.name_at().line, class.name_at().column),
+        (4, 4, 6)
+    );
     let method = snapshot.find("shop/cart.py::Cart.total").unwrap();
     assert_eq!((method.kind(), method.signature()), (Kind::Method, "def total(self)"));
     assert_eq!(method.parent().unwrap().id(), class.id());
@@ -60,7 +76,10 @@ fn a_symbol_tells_what_it_is() {
     assert_eq!(run.parent().unwrap().id_string(), "server/main.go::Server");
     assert_eq!(run.named_owner(), "");
     let stop = snapshot.find("server/more.go::Server.Stop").unwrap();
-    assert_eq!((stop.named_owner(), stop.parent().unwrap().id_string().as_str()), ("Server", "server/more.go"));
+    assert_eq!(
+        (stop.named_owner(), stop.parent().unwrap().id_string().as_str()),
+        ("Server", "server/more.go")
+    );
 }
 
 #[test]
@@ -69,9 +88,15 @@ fn names_are_found_whole_folded_and_by_prefix() {
     let ids = |symbols: &mut dyn Iterator<Item = index::snapshot::SymbolView<'_>>| {
         symbols.map(|symbol| symbol.id_string()).collect::<Vec<_>>()
     };
-    assert_eq!(ids(&mut snapshot.named("price")), ["shop/cart.py::price", "shop/cart.py::price~2"]);
+    assert_eq!(
+        ids(&mut snapshot.named("price")),
+        ["shop/cart.py::price", "shop/cart.py::price~2"]
+    );
     assert_eq!(ids(&mut snapshot.named("PRICE")), [] as [&str; 0]);
-    assert_eq!(ids(&mut snapshot.named_ignoring_case("SERVER")), ["server/main.go::Server"]);
+    assert_eq!(
+        ids(&mut snapshot.named_ignoring_case("SERVER")),
+        ["server/main.go::Server"]
+    );
     assert_eq!(ids(&mut snapshot.with_prefix("st")), ["server/more.go::Server.Stop"]);
     let all = snapshot.names().map(|(_, count)| count).sum::<usize>();
     assert_eq!(all + snapshot.file_count(), snapshot.symbol_count());
@@ -82,8 +107,14 @@ fn names_are_found_whole_folded_and_by_prefix() {
 fn places_and_paths_are_found() {
     let snapshot = sample().build().snapshot;
     let file = snapshot.find_file("shop/cart.py").unwrap();
-    assert_eq!(snapshot.symbol_at(file.id(), 8).unwrap().id_string(), "shop/cart.py::Cart.add");
-    assert_eq!(snapshot.symbol_at(file.id(), 5).unwrap().id_string(), "shop/cart.py::Cart");
+    assert_eq!(
+        snapshot.symbol_at(file.id(), 8).unwrap().id_string(),
+        "shop/cart.py::Cart.add"
+    );
+    assert_eq!(
+        snapshot.symbol_at(file.id(), 5).unwrap().id_string(),
+        "shop/cart.py::Cart"
+    );
     assert_eq!(snapshot.symbol_at(file.id(), 2).unwrap().id_string(), "shop/cart.py");
     let under: Vec<_> = snapshot.files_under("server/").map(|file| file.path()).collect();
     assert_eq!(under, ["server/main.go", "server/more.go"]);
@@ -116,7 +147,10 @@ fn both_directions_hold_the_same_edges() {
         .map(|symbol| snapshot.symbol(symbol).unwrap().name())
         .collect();
     assert_eq!(members, ["add", "total"]);
-    let parents: Vec<_> = snapshot.incoming(class.id(), EdgeKind::Contains).map(|edge| edge.from).collect();
+    let parents: Vec<_> = snapshot
+        .incoming(class.id(), EdgeKind::Contains)
+        .map(|edge| edge.from)
+        .collect();
     assert_eq!(parents, [snapshot.find("shop/cart.py").unwrap().id()]);
 }
 
@@ -128,7 +162,10 @@ fn totals_count_what_is_there() {
     assert_eq!(symbols as usize + snapshot.file_count(), snapshot.symbol_count());
     let edges: u64 = totals.edges.iter().map(|(_, _, count)| count).sum();
     assert_eq!(edges as usize, snapshot.edge_count());
-    let languages: Vec<_> = snapshot.languages().map(|language| (language.name(), language.files())).collect();
+    let languages: Vec<_> = snapshot
+        .languages()
+        .map(|language| (language.name(), language.files()))
+        .collect();
     assert_eq!(languages, [("go", 2), ("python", 2)]);
 }
 
@@ -149,7 +186,9 @@ fn read_all(snapshot: &Snapshot) -> usize {
         }
     }
     read += snapshot.names().count() + snapshot.skipped().count() + snapshot.totals().edges.len();
-    read += snapshot.find("shop/cart.py::Cart.add").map_or(0, |symbol| symbol.name().len());
+    read += snapshot
+        .find("shop/cart.py::Cart.add")
+        .map_or(0, |symbol| symbol.name().len());
     read + snapshot.with_prefix("s").count() + snapshot.named("price").count()
 }
 
@@ -182,5 +221,8 @@ fn damage_is_detected_and_never_panics() {
 fn another_version_is_told_from_damage() {
     let mut bytes = sample().build().snapshot.as_bytes().to_vec();
     bytes[8] = 99;
-    assert!(matches!(Snapshot::from_bytes(bytes), Err(SnapshotError::Version { found: 99 })));
+    assert!(matches!(
+        Snapshot::from_bytes(bytes),
+        Err(SnapshotError::Version { found: 99 })
+    ));
 }

@@ -11,7 +11,11 @@ use index::store::{Location, Notice, StoreError};
 use crate::support::{Project, assert_same};
 
 fn sample() -> Project {
-    Project::new(&[("a.py", "def a(): pass\n"), ("b.py", "from a import a\n\ndef b():\n    a()\n"), ("c.js", "function c() {}\n")])
+    Project::new(&[
+        ("a.py", "def a(): pass\n"),
+        ("b.py", "from a import a\n\ndef b():\n    a()\n"),
+        ("c.js", "function c() {}\n"),
+    ])
 }
 
 #[test]
@@ -53,7 +57,12 @@ fn an_edit_that_keeps_size_and_time_is_seen() {
     let first = project.build().snapshot;
     let modified = fs::metadata(project.path("a.py")).unwrap().modified().unwrap();
     project.write("a.py", "def z(): pass\n");
-    fs::File::options().write(true).open(project.path("a.py")).unwrap().set_modified(modified).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(project.path("a.py"))
+        .unwrap()
+        .set_modified(modified)
+        .unwrap();
     let second = project.build().snapshot;
     assert!(first.find("a.py::a").is_some() && second.find("a.py::z").is_some());
 }
@@ -109,7 +118,10 @@ fn one_writes_and_the_others_follow() {
     let mut writer = project.indexer();
     writer.build().unwrap();
     let second = Indexer::open(&project.root(), Options::default());
-    assert!(matches!(second.err(), Some(BuildError::Store(StoreError::Locked { .. }))));
+    assert!(matches!(
+        second.err(),
+        Some(BuildError::Store(StoreError::Locked { .. }))
+    ));
 
     let mut follower = Follower::open(&project.root(), None).unwrap();
     assert!(!follower.refresh().unwrap());
@@ -130,13 +142,26 @@ fn the_index_directory_ignores_itself_and_is_not_indexed() {
     let project = sample();
     project.build();
     assert_eq!(fs::read_to_string(project.path(".lacon/.gitignore")).unwrap(), "*\n");
-    assert!(project.build().snapshot.files().all(|file| !file.path().starts_with(".lacon")));
+    assert!(
+        project
+            .build()
+            .snapshot
+            .files()
+            .all(|file| !file.path().starts_with(".lacon"))
+    );
 }
 
 fn git(directory: &Path, arguments: &[&str]) {
     let status = Command::new("git")
         .current_dir(directory)
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"])
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ])
         .args(arguments)
         .output()
         .unwrap();
@@ -151,7 +176,10 @@ fn work_trees_share_facts_and_not_answers() {
     git(&project.root(), &["commit", "-qm", "first"]);
     assert_eq!(project.build().extracted, 3);
     let other = project.root().with_file_name("other");
-    git(&project.root(), &["worktree", "add", "-q", "-b", "side", other.to_str().unwrap()]);
+    git(
+        &project.root(),
+        &["worktree", "add", "-q", "-b", "side", other.to_str().unwrap()],
+    );
     fs::write(other.join("a.py"), "def only_here(): pass\n").unwrap();
     let report = Indexer::open(&other, Options::default()).unwrap().build().unwrap();
     assert_eq!(report.extracted, 1);

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use index::build::{Indexer, Options, Report};
 use index::snapshot::Snapshot;
 
-pub struct Project {
+pub(crate) struct Project {
     directory: tempfile::TempDir,
 }
 
 impl Project {
-    pub fn new(files: &[(&str, &str)]) -> Project {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Project {
         let project = Project {
             directory: tempfile::tempdir().unwrap(),
         };
@@ -22,40 +22,36 @@ impl Project {
         project
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.directory.path().join("tree")
     }
 
-    pub fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root().join(path)
     }
 
-    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    pub fn remove(&self, path: &str) {
-        fs::remove_file(self.path(path)).unwrap();
-    }
-
-    pub fn indexer(&self) -> Indexer {
+    pub(crate) fn indexer(&self) -> Indexer {
         Indexer::open(&self.root(), Options::default()).unwrap()
     }
 
     /// Builds with whatever index there is.
-    pub fn build(&self) -> Report {
+    pub(crate) fn build(&self) -> Report {
         self.indexer().build().unwrap()
     }
 
     /// The snapshot of the tree as it is, built from nothing.
-    pub fn cold(&self, threads: usize) -> Snapshot {
+    pub(crate) fn cold(&self, threads: usize) -> Snapshot {
         cold(&self.root(), threads)
     }
 }
 
-pub fn cold(root: &Path, threads: usize) -> Snapshot {
+pub(crate) fn cold(root: &Path, threads: usize) -> Snapshot {
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         directory: Some(directory.path().join("index")),
@@ -68,12 +64,17 @@ pub fn cold(root: &Path, threads: usize) -> Snapshot {
 }
 
 /// Everything a snapshot says, as lines: easier to read in a failure than bytes.
-pub fn describe(snapshot: &Snapshot) -> Vec<String> {
+pub(crate) fn describe(snapshot: &Snapshot) -> Vec<String> {
     let mut lines = Vec::new();
     for file in snapshot.files() {
         lines.push(format!("file {} {} {}", file.path(), file.language(), file.lines()));
         for symbol in file.symbols() {
-            lines.push(format!("symbol {} {:?} {}", symbol.id_string(), symbol.kind(), symbol.signature()));
+            lines.push(format!(
+                "symbol {} {:?} {}",
+                symbol.id_string(),
+                symbol.kind(),
+                symbol.signature()
+            ));
         }
     }
     for edge in snapshot.edges(index::snapshot::EdgeKinds::ALL) {
@@ -82,16 +83,22 @@ pub fn describe(snapshot: &Snapshot) -> Vec<String> {
             index::snapshot::EdgeEnd::Symbol(symbol) => snapshot.symbol(symbol).unwrap().id_string(),
             index::snapshot::EdgeEnd::External(external) => snapshot.external(external).to_string(),
         };
-        lines.push(format!("edge {from} {:?} {to} {:?} {} {:?}", edge.kind, edge.origin, edge.confidence, edge.at));
+        lines.push(format!(
+            "edge {from} {:?} {to} {:?} {} {:?}",
+            edge.kind, edge.origin, edge.confidence, edge.at
+        ));
     }
     for skipped in snapshot.skipped() {
-        lines.push(format!("skipped {} {:?} {}", skipped.path, skipped.reason, skipped.size));
+        lines.push(format!(
+            "skipped {} {:?} {}",
+            skipped.path, skipped.reason, skipped.size
+        ));
     }
     lines
 }
 
 #[track_caller]
-pub fn assert_same(left: &Snapshot, right: &Snapshot) {
+pub(crate) fn assert_same(left: &Snapshot, right: &Snapshot) {
     if left.as_bytes() == right.as_bytes() {
         return;
     }

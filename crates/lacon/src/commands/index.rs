@@ -26,7 +26,9 @@ What is left out: what .gitignore, .ignore and lacon.toml say, binaries, minifie
   exclude = [\"third_party/\"]     # globs
   include = [\"src/**\"]           # only these; all where it is not given
   max_file_size = 2097152        # bytes
-  generated = \"skip\"             # leave out what says that it was generated; \"flag\" keeps it")]
+  generated = \"skip\"             # leave out what says that it was generated; \"flag\" keeps it
+  ignore_files = false           # do not heed .gitignore and .ignore
+  scip = [\"index.scip\"]          # what another tool resolved replaces what was inferred")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) place: Place,
@@ -85,7 +87,11 @@ pub(crate) fn open(place: &Place, threads: Option<usize>, bar: ProgressBar) -> R
 pub(crate) fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template("{msg:>10} [{bar:32}] {pos}/{len} {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+    bar.set_style(
+        style
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> "),
+    );
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
@@ -227,13 +233,33 @@ impl Contents {
         }
         let edges_by_origin = ORIGINS
             .iter()
-            .map(|origin| (*origin, totals.edges.iter().filter(|edge| edge.1 == *origin).map(|edge| edge.2).sum()))
+            .map(|origin| {
+                (
+                    *origin,
+                    totals
+                        .edges
+                        .iter()
+                        .filter(|edge| edge.1 == *origin)
+                        .map(|edge| edge.2)
+                        .sum(),
+                )
+            })
             .filter(|(_, count): &(_, u64)| *count > 0)
             .map(|(origin, count)| (name_of(&origin), count.into()))
             .collect();
         let edges_by_kind = EdgeKinds::ALL
             .iter()
-            .map(|kind| (kind, totals.edges.iter().filter(|edge| edge.0 == kind).map(|edge| edge.2).sum()))
+            .map(|kind| {
+                (
+                    kind,
+                    totals
+                        .edges
+                        .iter()
+                        .filter(|edge| edge.0 == kind)
+                        .map(|edge| edge.2)
+                        .sum(),
+                )
+            })
             .filter(|(_, count): &(_, u64)| *count > 0)
             .map(|(kind, count)| (name_of(&kind), count.into()))
             .collect();
@@ -246,7 +272,11 @@ impl Contents {
             edges: snapshot.edge_count(),
             edges_by_origin,
             edges_by_kind,
-            symbols_by_kind: totals.symbols.iter().map(|(kind, count)| (name_of(kind), (*count).into())).collect(),
+            symbols_by_kind: totals
+                .symbols
+                .iter()
+                .map(|(kind, count)| (name_of(kind), (*count).into()))
+                .collect(),
             unresolved_calls: totals.unresolved_calls,
             languages: snapshot
                 .languages()
@@ -264,7 +294,11 @@ impl Contents {
     pub(crate) fn text(&self) -> String {
         let mut languages: Vec<&Language> = self.languages.iter().collect();
         languages.sort_by_key(|language| std::cmp::Reverse(language.lines));
-        let mut shown: Vec<String> = languages.iter().take(6).map(|language| format!("{} {}", language.name, language.files)).collect();
+        let mut shown: Vec<String> = languages
+            .iter()
+            .take(6)
+            .map(|language| format!("{} {}", language.name, language.files))
+            .collect();
         if languages.len() > 6 {
             shown.push(format!("{} more", languages.len() - 6));
         }
@@ -317,7 +351,12 @@ pub(crate) mod usage {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
         // The command's name is in parentheses and may hold anything; the numbers come after it.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+        let ticks = |at: usize| {
+            fields
+                .get(at)
+                .and_then(|field| field.parse::<f64>().ok())
+                .unwrap_or(0.0)
+        };
         (ticks(11) + ticks(12)) / 100.0
     }
 

@@ -65,7 +65,9 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     };
     let open_milliseconds = began.elapsed().as_secs_f64() * 1e3;
     if args.verify {
-        snapshot.verify().hint("run `lacon index`: it rebuilds what is damaged")?;
+        snapshot
+            .verify()
+            .hint("run `lacon index`: it rebuilds what is damaged")?;
     }
     let written = std::fs::metadata(location.snapshot())
         .and_then(|metadata| metadata.modified())

@@ -73,8 +73,10 @@ struct Measured {
     snapshot_bytes: u64,
     facts_bytes: u64,
     disk_over_source: f64,
-    edit_milliseconds: Option<Percentiles>,
-    edit_resolved_files: Option<usize>,
+    /// A statement added to a function.
+    body_edit: Option<Percentiles>,
+    /// A function added to a file.
+    definition_edit: Option<Percentiles>,
     watcher_peak_memory_bytes: u64,
 }
 
@@ -87,9 +89,11 @@ struct Cost {
 
 #[derive(Serialize)]
 struct Percentiles {
-    p50: f64,
-    p95: f64,
-    max: f64,
+    p50_milliseconds: f64,
+    p95_milliseconds: f64,
+    max_milliseconds: f64,
+    /// On average.
+    files_resolved: usize,
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
@@ -118,12 +122,23 @@ fn measure(args: &Args, tree: &Path, index_directory: &Path) -> Result<Measured,
     run_self(&["bench", "index", &tree_text, "--only-parse", "--threads", &threads_text])?;
     let parsed = run_self(&["bench", "index", &tree_text, "--only-parse", "--threads", &threads_text])?;
     let parse: Cost = serde_json::from_value(parsed)?;
-    let index = ["index", &tree_text, "--index-dir", &directory_text, "--threads", &threads_text, "--json"];
+    let index = [
+        "index",
+        &tree_text,
+        "--index-dir",
+        &directory_text,
+        "--threads",
+        &threads_text,
+        "--json",
+    ];
     let first = run_self(&index)?;
     let again = run_self(&index)?;
     let number = |value: &serde_json::Value, at: &str| value.pointer(at).and_then(|value| value.as_u64()).unwrap_or(0);
     let cost = |value: &serde_json::Value| Cost {
-        wall_seconds: value.pointer("/seconds/total").and_then(|value| value.as_f64()).unwrap_or(0.0),
+        wall_seconds: value
+            .pointer("/seconds/total")
+            .and_then(|value| value.as_f64())
+            .unwrap_or(0.0),
         cpu_seconds: value["cpu_seconds"].as_f64().unwrap_or(0.0),
         peak_memory_bytes: value["peak_memory_bytes"].as_u64().unwrap_or(0),
     };
@@ -142,11 +157,27 @@ fn measure(args: &Args, tree: &Path, index_directory: &Path) -> Result<Measured,
     let paths: Vec<String> = snapshot.files().map(|file| file.path().to_string()).collect();
     let ctags = run_ctags(tree, &paths)?;
     drop(snapshot);
-    let edits = match args.edits {
-        0 => None,
-        count => Some(time_edits(tree, index_directory, threads, count, &paths)?),
+    let (body_edit, definition_edit) = match args.edits {
+        0 => (None, None),
+        count => {
+            let options = Options {
+                directory: Some(index_directory.to_path_buf()),
+                threads: Some(threads),
+                ..Options::default()
+            };
+            let mut indexer = Indexer::open(tree, options)?;
+            indexer.prepare()?;
+            let body = time_edits(&mut indexer, count, &paths, add_statement)?;
+            (
+                Some(body),
+                Some(time_edits(&mut indexer, count, &paths, add_definition)?),
+            )
+        }
     };
-    let (snapshot_bytes, facts_bytes) = (number(&first, "/disk_bytes/snapshot"), number(&first, "/disk_bytes/facts"));
+    let (snapshot_bytes, facts_bytes) = (
+        number(&first, "/disk_bytes/snapshot"),
+        number(&first, "/disk_bytes/facts"),
+    );
     let source_bytes = number(&first, "/contents/bytes");
     let cold = cost(&first);
     Ok(Measured {
@@ -167,8 +198,8 @@ fn measure(args: &Args, tree: &Path, index_directory: &Path) -> Result<Measured,
         snapshot_bytes,
         facts_bytes,
         disk_over_source: (snapshot_bytes + facts_bytes) as f64 / source_bytes.max(1) as f64,
-        edit_resolved_files: edits.as_ref().map(|edits| edits.resolved / args.edits.max(1)),
-        edit_milliseconds: edits.map(|edits| edits.percentiles()),
+        body_edit,
+        definition_edit,
         watcher_peak_memory_bytes: usage::peak_memory(),
     })
 }
@@ -208,82 +239,96 @@ fn thread_cpu() -> Duration {
 /// A question that touches names, symbols and edges.
 fn first_answer(snapshot: &Snapshot) -> usize {
     let symbol = snapshot.with_prefix("g").next();
-    symbol.map_or(0, |symbol| snapshot.incoming(symbol.id(), EdgeKinds::ALL).count() + symbol.id_string().len())
+    symbol.map_or(0, |symbol| {
+        snapshot.incoming(symbol.id(), EdgeKinds::ALL).count() + symbol.id_string().len()
+    })
 }
 
-struct Edits {
-    times: Vec<f64>,
-    resolved: usize,
-}
-
-impl Edits {
-    fn percentiles(mut self) -> Percentiles {
-        self.times.sort_by(f64::total_cmp);
-        let at = |part: f64| {
-            let last = self.times.len().saturating_sub(1);
-            self.times.get((last as f64 * part).round() as usize).copied().unwrap_or(0.0)
+/// Edits files spread over the tree one at a time and times the way to the new snapshot.
+fn time_edits(
+    indexer: &mut Indexer,
+    count: usize,
+    paths: &[String],
+    edit: fn(&str, &str, usize) -> Option<String>,
+) -> Result<Percentiles, Failure> {
+    let root = indexer.root().to_path_buf();
+    let (mut times, mut resolved) = (Vec::new(), 0);
+    let mut number = 0;
+    let step = (paths.len() / (count * 2)).max(1);
+    for path in paths.iter().step_by(step) {
+        let absolute = root.join(unescape_path(path));
+        let text = fs::read_to_string(&absolute).unwrap_or_default();
+        let Some(edited) = edit(path, &text, number) else {
+            continue;
         };
-        Percentiles {
-            p50: at(0.5),
-            p95: at(0.95),
-            max: at(1.0),
-        }
-    }
-}
-
-/// Edits files spread over the tree one at a time, adds a line of code to each, and times the way to the new snapshot.
-fn time_edits(tree: &Path, index_directory: &Path, threads: usize, count: usize, paths: &[String]) -> Result<Edits, Failure> {
-    let options = Options {
-        directory: Some(index_directory.to_path_buf()),
-        threads: Some(threads),
-        ..Options::default()
-    };
-    let mut indexer = Indexer::open(tree, options)?;
-    indexer.prepare()?;
-    let code: Vec<&String> = paths.iter().filter(|path| added_line(path).is_some()).collect();
-    let mut edits = Edits {
-        times: Vec::new(),
-        resolved: 0,
-    };
-    for number in 0..count {
-        let Some(path) = code.get(number * code.len() / count) else {
-            break;
-        };
-        let Some(line) = added_line(path) else { continue };
-        let absolute = tree.join(unescape_path(path));
-        let mut bytes = fs::read(&absolute)?;
-        bytes.extend_from_slice(line.replace("NUMBER", &number.to_string()).as_bytes());
-        fs::write(&absolute, bytes)?;
+        fs::write(&absolute, edited)?;
         let began = Instant::now();
         let report = indexer.update(&[absolute])?;
-        edits.times.push(milliseconds(began.elapsed()));
-        edits.resolved += report.resolved;
+        times.push(milliseconds(began.elapsed()));
+        resolved += report.resolved;
         if !report.changed {
-            bail_changed(path)?;
+            Err(anyhow::anyhow!("the edit of `{path}` did not change the snapshot"))?;
+        }
+        number += 1;
+        if number == count {
+            break;
         }
     }
-    Ok(edits)
+    times.sort_by(f64::total_cmp);
+    let at = |part: f64| {
+        let last = times.len().saturating_sub(1);
+        times.get((last as f64 * part).round() as usize).copied().unwrap_or(0.0)
+    };
+    Ok(Percentiles {
+        p50_milliseconds: at(0.5),
+        p95_milliseconds: at(0.95),
+        max_milliseconds: at(1.0),
+        files_resolved: resolved / number.max(1),
+    })
 }
 
-fn bail_changed(path: &str) -> Result<(), Failure> {
-    Err(anyhow::anyhow!("the edit of `{path}` did not change the snapshot").into())
-}
-
-/// A definition that the end of a file of this name can take.
-fn added_line(path: &str) -> Option<&'static str> {
-    let extension = path.rsplit('.').next()?;
-    Some(match extension {
+/// Adds a function to the end of a file.
+fn add_definition(path: &str, text: &str, number: usize) -> Option<String> {
+    let function = match path.rsplit('.').next()? {
         "py" => "\n\ndef lacon_added_NUMBER(value):\n    return str(value)\n",
         "go" => "\nfunc laconAddedNUMBER(value int) int { return value + 1 }\n",
         "js" | "ts" | "tsx" | "jsx" => "\nfunction laconAddedNUMBER(value) { return String(value); }\n",
         "rs" => "\nfn lacon_added_NUMBER(value: u32) -> u32 { value + 1 }\n",
-        "c" | "h" => "\nstatic int lacon_added_NUMBER(int value) { return value + 1; }\n",
+        "c" => "\nstatic int lacon_added_NUMBER(int value) { return value + 1; }\n",
         _ => return None,
-    })
+    };
+    Some(format!("{text}{}", function.replace("NUMBER", &number.to_string())))
+}
+
+/// Adds a statement to the first function of a file.
+fn add_statement(path: &str, text: &str, number: usize) -> Option<String> {
+    let (starts, ends, statement) = match path.rsplit('.').next()? {
+        "py" => (["def ", "    def "], "):", "print(len(\"NUMBER\"))"),
+        "go" => (["func ", "func "], "{", "println(len(\"NUMBER\"))"),
+        "js" | "ts" | "tsx" | "jsx" => (["function ", "export function "], "{", "console.log(\"NUMBER\");"),
+        "rs" => (["fn ", "    pub fn "], "{", "drop(\"NUMBER\");"),
+        "c" => (["{", "{"], "{", "printk(\"NUMBER\");"),
+        _ => return None,
+    };
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        let trimmed = line.trim_end();
+        if starts.iter().any(|start| line.starts_with(start)) && trimmed.ends_with(ends) {
+            let indent = " ".repeat(line.len() - line.trim_start().len() + 4);
+            let statement = statement.replace("NUMBER", &number.to_string());
+            return Some(format!("{}{indent}{statement}\n{}", &text[..at], &text[at..]));
+        }
+    }
+    None
 }
 
 fn run_ctags(tree: &Path, paths: &[String]) -> Result<Option<Cost>, Failure> {
-    let installed = Command::new("ctags").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let installed = Command::new("ctags")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if !installed.is_ok_and(|status| status.success()) {
         return Ok(None);
     }
@@ -310,7 +355,12 @@ fn run_ctags(tree: &Path, paths: &[String]) -> Result<Option<Cost>, Failure> {
 fn children_cpu() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    let ticks = |at: usize| {
+        fields
+            .get(at)
+            .and_then(|field| field.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
     (ticks(13) + ticks(14)) / 100.0
 }
 
@@ -324,7 +374,11 @@ fn run_self(arguments: &[&str]) -> Result<serde_json::Value, Failure> {
 }
 
 fn bail_child(arguments: &[&str], stderr: &[u8]) -> anyhow::Result<()> {
-    bail!("`lacon {}` failed: {}", arguments.join(" "), String::from_utf8_lossy(stderr).trim())
+    bail!(
+        "`lacon {}` failed: {}",
+        arguments.join(" "),
+        String::from_utf8_lossy(stderr).trim()
+    )
 }
 
 /// A directory that goes away with the benchmark.
@@ -357,7 +411,9 @@ fn copy_sources(root: &Path, to: &Path) -> Result<(), Failure> {
         fs::create_dir_all(parent).and_then(|()| fs::copy(root.join(&relative), &target))
     };
     fs::create_dir_all(to)?;
-    let root = root.canonicalize().with_context(|| format!("cannot read `{}`", root.display()))?;
+    let root = root
+        .canonicalize()
+        .with_context(|| format!("cannot read `{}`", root.display()))?;
     each_source(&root, &Config::load(&root)?, &|path, _, _| {
         if let Err(error) = copy(path)
             && let Ok(mut failed) = failed.lock()
@@ -406,8 +462,14 @@ impl Measured {
             format!("{:.2} s CPU, {:.2} s wall{memory}", cost.cpu_seconds, cost.wall_seconds)
         };
         row("bare parsing", cost(&self.parse));
-        row("cold index", format!("{} = {:.2}x bare parsing", cost(&self.cold), self.cold_over_parse));
-        row("universal-ctags", self.ctags.as_ref().map_or("not installed".to_string(), cost));
+        row(
+            "cold index",
+            format!("{} = {:.2}x bare parsing", cost(&self.cold), self.cold_over_parse),
+        );
+        row(
+            "universal-ctags",
+            self.ctags.as_ref().map_or("not installed".to_string(), cost),
+        );
         row("nothing changed", cost(&self.unchanged));
         row(
             "warm open",
@@ -425,19 +487,22 @@ impl Measured {
                 self.disk_over_source
             ),
         );
-        if let Some(edit) = &self.edit_milliseconds {
-            row(
-                "one-file edit",
-                format!(
-                    "p50 {:.0} ms, p95 {:.0} ms, max {:.0} ms; {} files resolved on average, peak {}",
-                    edit.p50,
-                    edit.p95,
-                    edit.max,
-                    self.edit_resolved_files.unwrap_or(0),
-                    size(self.watcher_peak_memory_bytes)
-                ),
-            );
+        let edits = [
+            ("edit of a body", &self.body_edit),
+            ("new definition", &self.definition_edit),
+        ];
+        for (what, edit) in edits {
+            if let Some(edit) = edit {
+                row(
+                    what,
+                    format!(
+                        "p50 {:.0} ms, p95 {:.0} ms, max {:.0} ms; {} files resolved on average",
+                        edit.p50_milliseconds, edit.p95_milliseconds, edit.max_milliseconds, edit.files_resolved
+                    ),
+                );
+            }
         }
+        row("memory of a watcher", size(self.watcher_peak_memory_bytes));
         table.to_string()
     }
 }
