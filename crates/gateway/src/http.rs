@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -57,7 +58,21 @@ pub async fn listen(config: &HttpConfig) -> Result<TcpListener, ListenError> {
 
 /// Serves until `shutdown`.
 pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, shutdown: CancellationToken) -> io::Result<()> {
-    let router = router(gateway, shutdown.clone());
+    let config = gateway.config().http.clone();
+    serve_any(&config, listener, shutdown, move || {
+        GatewayServer::over_http(gateway.clone())
+    })
+    .await
+}
+
+/// Serves any MCP server behind the same door, until `shutdown`; `make` makes one per session.
+pub async fn serve_any<S: ServerHandler>(
+    config: &HttpConfig,
+    listener: TcpListener,
+    shutdown: CancellationToken,
+    make: impl Fn() -> S + Send + Sync + 'static,
+) -> io::Result<()> {
+    let router = router_of(config, shutdown.clone(), make);
     axum::serve(listener, router)
         .with_graceful_shutdown(async move { shutdown.cancelled().await })
         .await
@@ -66,6 +81,14 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, shutdown: Cance
 /// The routes, for a caller that has its own server.
 pub fn router(gateway: Arc<Gateway>, shutdown: CancellationToken) -> Router {
     let config = gateway.config().http.clone();
+    router_of(&config, shutdown, move || GatewayServer::over_http(gateway.clone()))
+}
+
+fn router_of<S: ServerHandler>(
+    config: &HttpConfig,
+    shutdown: CancellationToken,
+    make: impl Fn() -> S + Send + Sync + 'static,
+) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(seconds(config.session_idle_seconds));
     let sessions = Arc::new(sessions);
@@ -77,12 +100,8 @@ pub fn router(gateway: Arc<Gateway>, shutdown: CancellationToken) -> Router {
         // The host check defends servers without tokens against web pages; with tokens, any name may lead here.
         protocol = protocol.disable_allowed_hosts();
     }
-    let door = Arc::new(Door::new(&config, sessions.clone()));
-    let service = StreamableHttpService::new(
-        move || Ok(GatewayServer::over_http(gateway.clone())),
-        sessions,
-        protocol,
-    );
+    let door = Arc::new(Door::new(config, sessions.clone()));
+    let service = StreamableHttpService::new(move || Ok(make()), sessions, protocol);
     Router::new()
         .route_service("/mcp", service.clone())
         // A client that writes the slash must not be sent round by a redirect.
@@ -174,7 +193,7 @@ fn is_loopback_origin(origin: &str) -> bool {
 async fn enter(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
     if !door.allows_origin(headers) {
-        return (StatusCode::FORBIDDEN, "this origin may not call the gateway\n").into_response();
+        return (StatusCode::FORBIDDEN, "this origin may not call here\n").into_response();
     }
     let Some(principal) = door.principal(headers) else {
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];

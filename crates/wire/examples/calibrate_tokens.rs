@@ -50,8 +50,9 @@ fn least_squares(rows: &[([f64; 8], f64)]) -> [f64; 8] {
         for row in 0..8 {
             if row != pivot {
                 let factor = system[row][pivot] / system[pivot][pivot];
-                for column in pivot..9 {
-                    system[row][column] -= factor * system[pivot][column];
+                let above = system[pivot];
+                for (cell, over) in system[row].iter_mut().zip(above).skip(pivot) {
+                    *cell -= factor * over;
                 }
             }
         }

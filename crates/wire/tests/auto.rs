@@ -6,9 +6,13 @@ use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
 fn choose(value: &Value) -> Encoded {
-    let encoded = wire::encode(value, &Layout::generic("tool"), Format::Auto, Tokenizer::O200k).unwrap();
+    let encoded =
+        wire::encode(value, &Layout::generic("tool"), Format::Auto, Tokenizer::O200k).expect("the value encodes");
     assert!(Tokenizer::O200k.count(&encoded.text) <= Tokenizer::O200k.count(&value.to_string()));
-    assert!(wire::same(&wire::decode(&encoded.text).unwrap(), value));
+    assert!(wire::same(
+        &wire::decode(&encoded.text).expect("the text decodes"),
+        value
+    ));
     encoded
 }
 

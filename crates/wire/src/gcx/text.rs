@@ -170,7 +170,7 @@ pub(crate) fn go_float_into(out: &mut Vec<u8>, number: f64) {
     // The value is 0.DIGITS × 10^point.
     let point = whole.len() as i32 + exponent - leading as i32;
     let digits = digits.as_bytes();
-    if point < -3 || point > 6 {
+    if !(-3..=6).contains(&point) {
         out.push(digits[0]);
         if digits.len() > 1 {
             out.push(b'.');
