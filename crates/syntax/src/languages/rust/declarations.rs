@@ -80,7 +80,7 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
 
 fn visibility<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
     let kind = lowering.definitions[id.index()].kind;
-    let modifier = (0..node.child_count().min(4) as u32)
+    let modifier = (0..node.child_count().min(4))
         .filter_map(|at| node.child(at))
         .find(|child| child.kind() == "visibility_modifier");
     let found = match modifier.map(|modifier| lowering.text(modifier)) {

@@ -8,7 +8,7 @@ use crate::facts::{Bound, ExpressionId, Import, ImportForm, Kind, Name, ScopeId}
 use tree_sitter::Node;
 
 pub(super) fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let reexported = (0..node.child_count().min(2) as u32)
+    let reexported = (0..node.child_count().min(2))
         .filter_map(|at| node.child(at))
         .any(|child| child.kind() == "visibility_modifier");
     if let Some(argument) = lowering.field(node, "argument") {

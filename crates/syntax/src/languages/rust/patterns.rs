@@ -70,13 +70,14 @@ pub(super) fn match_expression<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) 
 /// Gives each name in `pattern` its part of `value`.
 pub(super) fn bind<'t>(lowering: &mut Lowering<'t>, pattern: Node<'t>, value: ExpressionId, declare: &Declare<'t>) {
     match pattern.kind() {
+        // Upper case in a pattern is a constant or a variant.
+        "identifier" | "shorthand_field_identifier"
+            if lowering.text(pattern).starts_with(|letter: char| letter.is_lowercase() || letter == '_') =>
+        {
+            lowering.assign(pattern, value, declare);
+        }
         "identifier" | "shorthand_field_identifier" => {
-            // Upper case in a pattern is a constant or a variant.
-            if lowering.text(pattern).starts_with(|letter: char| letter.is_lowercase() || letter == '_') {
-                lowering.assign(pattern, value, declare);
-            } else {
-                lowering.lower(pattern, Role::Read);
-            }
+            lowering.lower(pattern, Role::Read);
         }
         "tuple_pattern" | "slice_pattern" => {
             let is_tuple = pattern.kind() == "tuple_pattern";
