@@ -294,3 +294,97 @@ pub(crate) fn refusal(code: &str, message: impl Into<String>) -> Refusal {
         detail: String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect_file;
+    use serde_json::Value;
+
+    use super::{Cut, TOOLS, Tool, Toolset};
+
+    #[test]
+    fn names_differ_and_sets_grow() {
+        let mut names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), TOOLS.len());
+        let count = |set: Toolset| set.tools().count();
+        assert!(count(Toolset::Core) < count(Toolset::Graph) && count(Toolset::Graph) <= count(Toolset::All));
+        assert_eq!(count(Toolset::All), TOOLS.len());
+    }
+
+    /// What can be cut must have the argument that cuts it.
+    #[test]
+    fn every_cut_has_its_argument() {
+        for tool in TOOLS {
+            let argument = match tool.cut {
+                Cut::Rows => "limit",
+                Cut::Lines => "max_lines",
+                Cut::Symbols => "ids",
+                Cut::Never => continue,
+            };
+            assert!(properties(tool).contains_key(argument), "{}", tool.name);
+        }
+    }
+
+    /// Run with `UPDATE_EXPECT=1` after changing a tool.
+    #[test]
+    fn the_reference_page_is_up_to_date() {
+        let mut page = String::from(
+            "# The tools\n\nGenerated from the table in `crates/lacon/src/tools.rs`. Every tool also takes `format` (auto, json, gcx, \
+             gcf, markdown), `max_tokens` (o200k tokens of the text sent, never exceeded) and `if_none_match` (the etag of an \
+             earlier answer). In a workspace of several repositories a tool of scope `repo` needs `repo` as a name and one of \
+             scope `fan-out` as a list of names or `[\"*\"]`; one of scope `workspace` refuses it.\n\n\
+             | tool | toolset | scope | max_tokens | says |\n|---|---|---|---|---|\n",
+        );
+        for tool in TOOLS {
+            page.push_str(&format!(
+                "| [{0}](#{0}) | {1} | {2} | {3} | {4} |\n",
+                tool.name,
+                format!("{:?}", tool.toolset).to_lowercase(),
+                tool.scope.as_str(),
+                tool.max_tokens,
+                tool.about
+            ));
+        }
+        for tool in TOOLS {
+            page.push_str(&format!("\n## {}\n\n{}\n", tool.name, tool.about));
+            let (properties, required) = (properties(tool), required(tool));
+            if properties.is_empty() {
+                continue;
+            }
+            page.push_str("\n| argument | type | says |\n|---|---|---|\n");
+            for (name, schema) in &properties {
+                let needed = if required.contains(name) { ", required" } else { "" };
+                let text = |key: &str| {
+                    schema
+                        .get(key)
+                        .and_then(Value::as_str)
+                        .unwrap_or_default()
+                        .replace('|', "\\|")
+                };
+                page.push_str(&format!(
+                    "| {name} | {}{needed} | {} |\n",
+                    text("type"),
+                    text("description")
+                ));
+            }
+        }
+        expect_file!["../../../docs/reference/tools.md"].assert_eq(&page);
+    }
+
+    fn properties(tool: &Tool) -> serde_json::Map<String, Value> {
+        let schema = (tool.parameters)();
+        schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn required(tool: &Tool) -> Vec<String> {
+        let schema = (tool.parameters)();
+        let required = schema.get("required").cloned().unwrap_or_default();
+        serde_json::from_value(required).unwrap_or_default()
+    }
+}

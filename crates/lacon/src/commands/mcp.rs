@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use gateway::config::HttpConfig;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::{Explain, Failure};
@@ -12,12 +13,13 @@ use crate::output::Output;
 use crate::tools::Toolset;
 use crate::tools::trees::Trees;
 
-/// Answer questions about the code over MCP, on standard input and output
+/// Answer questions about the code over MCP
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   lacon mcp
   lacon mcp ~/src/shop ~/src/shop-web --toolset all
+  lacon mcp --http 127.0.0.1:8765        # at http://127.0.0.1:8765/mcp
 
 The index is opened where it exists, built in the background where it does not, and kept up to date while files change.
 The format of answers: the call's `format`, else the session's, else LACON_OUTPUT_FORMAT, else the shortest.")]
@@ -34,6 +36,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "core")]
     toolset: Toolset,
 
+    /// Serve streamable HTTP at /mcp instead of standard input and output; beyond loopback LACON_HTTP_TOKEN is needed
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+
     /// Answer from the index as it is: neither build nor follow changes
     #[arg(long)]
     no_watch: bool,
@@ -46,18 +52,67 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         toolset: args.toolset,
         format: usual_format()?,
     };
-    if !args.no_watch {
-        trees.keep_up_to_date();
-    }
+    let keep = {
+        let trees = trees.clone();
+        move || {
+            if !args.no_watch {
+                trees.keep_up_to_date();
+            }
+        }
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the asynchronous runtime")?;
-    let served = runtime.block_on(serve_stdio(server, CancellationToken::new()));
+    let served = runtime.block_on(async {
+        let shutdown = CancellationToken::new();
+        match args.http {
+            Some(address) => serve_http(server, address, keep, shutdown).await,
+            None => {
+                keep();
+                Ok(serve_stdio(server, shutdown)
+                    .await
+                    .context("the client did not begin")?)
+            }
+        }
+    });
     trees.stop();
     // Reading standard input cannot be interrupted, and must not keep the process.
     runtime.shutdown_background();
-    Ok(served.context("the client did not begin")?)
+    served
+}
+
+/// Until the process is told to stop. Who may come in is decided by the gateway's door.
+async fn serve_http(
+    server: QuestionServer,
+    address: String,
+    keep: impl FnOnce(),
+    shutdown: CancellationToken,
+) -> Result<(), Failure> {
+    let token = std::env::var("LACON_HTTP_TOKEN").ok().filter(|token| !token.is_empty());
+    let config = HttpConfig {
+        listen: address,
+        tokens: token.map(|token| ("user".to_string(), token)).into_iter().collect(),
+        ..HttpConfig::default()
+    };
+    let listener = gateway::http::listen(&config)
+        .await
+        .hint("give a loopback address, or set LACON_HTTP_TOKEN")?;
+    tracing::warn!(
+        "listening on http://{}/mcp",
+        listener.local_addr().context("no local address")?
+    );
+    // Nothing is built for a server that cannot be reached.
+    keep();
+    let stop = shutdown.clone();
+    tokio::spawn(async move {
+        // Without signals the process can still be ended from outside.
+        if tokio::signal::ctrl_c().await.is_ok() {
+            stop.cancel();
+        }
+    });
+    let served = gateway::http::serve_any(&config, listener, shutdown, move || server.clone()).await;
+    Ok(served.context("HTTP stopped")?)
 }
 
 /// What the user's environment asks for.
