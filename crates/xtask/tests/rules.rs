@@ -10,7 +10,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("syntax", &[]),
     ("index", &["syntax"]),
     ("lsp", &[]),
-    ("codeintel", &["index", "lsp", "syntax"]),
+    ("codeintel", &["index", "lsp", "syntax", "wire"]),
     ("wire", &[]),
     ("gateway", &["wire"]),
     ("lacon", &["syntax", "index", "lsp", "codeintel", "wire", "gateway"]),
