@@ -4,6 +4,7 @@
 //! means, `languages/<name>/mod.rs` exists only where the table cannot say it. Detection needs no grammar and compiles no
 //! rules; both happen on first use.
 
+mod c;
 mod csharp;
 #[cfg(feature = "broad")]
 mod elixir;
@@ -235,6 +236,10 @@ macro_rules! hooks {
 const C_BLOCK: (&str, &str) = ("/*", "*/");
 
 languages! {
+    "c" {
+        depth: Deep, extensions: ["c", "h"], line: "//", block: C_BLOCK,
+        grammar: tree_sitter_c::LANGUAGE, rules: "c", hooks: c::C,
+    }
     "csharp" {
         depth: Deep, extensions: ["cs", "csx"], line: "//", block: C_BLOCK,
         grammar: tree_sitter_c_sharp::LANGUAGE, rules: "csharp", hooks: csharp::CSharp,

@@ -208,6 +208,9 @@ impl Linker {
     pub fn ambient(&self, file: u32, name: Word, text: &str) -> Names {
         let mut found = Names::new();
         if let Some(package) = self.maps.package_of(file) {
+            if self.policy(file).policy.links_by_name {
+                return self.linked(file, package, name);
+            }
             self.find_member(ModuleTarget::Package(package), name, text, MAX_CHAIN, &mut found);
         }
         if found.is_empty() {
@@ -478,6 +481,11 @@ impl Linker {
         target
     }
 
+    /// Everything that the files of `package` define under `name`.
+    pub(super) fn package_places(&self, package: Word, name: Word) -> Option<&[Place]> {
+        self.package_names.get(&(package, name)).map(SmallVec::as_slice)
+    }
+
     /// The members called `name` of `class`, else of the nearest ancestor that has some.
     pub fn inherited_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
         let alone = [class];
@@ -524,7 +532,11 @@ impl Linker {
                 continue;
             };
             for &(name, link) in &links.names {
-                if let NameLink::Definition(id) = link {
+                // What is private to a file is no one else's, unless the file is there to be included.
+                let seen = |id: u32| !links.definitions[id as usize].private || self.maps.is_header(file as u32);
+                if let NameLink::Definition(id) = link
+                    && (!self.policies[links.language as usize].policy.links_by_name || seen(id))
+                {
                     let place = Place { file: file as u32, id };
                     self.package_names.entry((package, name)).or_default().push(place);
                 }

@@ -4,7 +4,7 @@
 
 use syntax::facts::{
     Bound, Definition, DefinitionId, Expression, ExpressionId, FileFacts, Flags, Flow, ImportForm, Kind, Name, Passing,
-    ScopeId, ScopeKind,
+    ScopeId, ScopeKind, Visibility,
 };
 
 use super::languages::ALL;
@@ -89,6 +89,8 @@ pub struct DefinitionLink {
     pub parameters: (u32, u32),
     /// It has decorators, so its name may stand for something else.
     pub decorated: bool,
+    /// Only its file or its owner may use it.
+    pub private: bool,
     /// Types of the parameters and number of results, for languages where these decide what implements what.
     pub shape: Word,
 }
@@ -283,6 +285,7 @@ impl Links {
                 owner: None,
                 parameters: (start, self.parameters.len() as u32),
                 decorated: !definition.decorators.is_empty(),
+                private: definition.visibility == Visibility::Private,
                 shape: shape(facts, definition),
             });
             if let Some(parent) = definition.parent

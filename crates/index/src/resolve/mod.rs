@@ -38,6 +38,7 @@ pub mod links;
 mod members;
 pub mod modules;
 mod names;
+mod linkage;
 mod overloads;
 mod publish;
 mod satisfaction;

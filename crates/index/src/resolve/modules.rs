@@ -51,6 +51,9 @@ pub struct Maps {
     parents: WordMap<Word, u32>,
     containers: Vec<Option<Word>>,
     packages: Vec<Option<Word>>,
+    /// By file, as far as languages ask for it.
+    directories: Vec<Box<[Word]>>,
+    headers: Vec<bool>,
 }
 
 impl Maps {
@@ -71,6 +74,16 @@ impl Maps {
     /// The container whose modules are members of the file.
     pub fn container_of(&self, file: u32) -> Option<Word> {
         self.containers.get(file as usize).copied().flatten()
+    }
+
+    /// The directories that the file is in, outermost first; empty unless its language says so.
+    pub fn directories_of(&self, file: u32) -> &[Word] {
+        self.directories.get(file as usize).map_or(&[], |directories| directories)
+    }
+
+    /// Whether the file is there to be included.
+    pub fn is_header(&self, file: u32) -> bool {
+        self.headers.get(file as usize) == Some(&true)
     }
 
     /// The package whose names the file shares.
@@ -97,6 +110,22 @@ impl Registry<'_> {
     /// Says that what is filed in `container` are members of `file`.
     pub fn container(&mut self, file: u32, container: Word) {
         self.maps.containers[file as usize] = Some(container);
+    }
+
+    /// Remembers where the file is, for languages where nearness counts.
+    pub fn place(&mut self, file: u32, path: &str) {
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let parts = directory.split('/').filter(|part| !part.is_empty()).map(Word::of).collect();
+        let directories = &mut self.maps.directories;
+        directories.resize_with(directories.len().max(file as usize + 1), Box::default);
+        directories[file as usize] = parts;
+    }
+
+    /// Says that the file is there to be included, so that even its private names are seen by others.
+    pub fn header(&mut self, file: u32) {
+        let headers = &mut self.maps.headers;
+        headers.resize(headers.len().max(file as usize + 1), false);
+        headers[file as usize] = true;
     }
 
     /// Says that the top-level names of `file` are visible in all files of `package`, and members of it.

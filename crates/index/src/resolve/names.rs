@@ -238,6 +238,15 @@ impl Evaluation<'_> {
     /// What a definition's name stands for.
     pub fn definition_value(&mut self, id: DefinitionId, at_best: Evidence, set: &mut Set) {
         let place = self.place(id);
+        let definition = self.facts.definition(id);
+        if self.policy.policy.links_by_name && definition.flags.contains(Flags::DECLARATION) {
+            // A declaration stands for what it is linked to.
+            let (word, text) = (self.words[definition.name.index()], self.facts.text(definition.name));
+            let found = self.linker.ambient(self.file, word, text);
+            if !found.is_empty() {
+                return self.add_found(&found, at_best.max(Evidence::Package), set);
+            }
+        }
         if let Some(value) = self.linker.as_value(place) {
             set.insert(Fact::new(value, at_best));
         }

@@ -9,6 +9,7 @@
 //! constants = true          # ALL_CAPS variables are constants
 //! name_functions = true     # `x = function…` defines a function called x
 //! functions_apart = true    # a called name is a function's: variables of that name do not hide it
+//! tags_apart = true         # `struct x`, `union x` and `enum x` are other names than `x`
 //! [modifiers]               # tokens (or nodes) that set flags or visibility: any name of `Flags` in lowercase, or a visibility
 //! async = "async"
 //! private = "private"
@@ -82,6 +83,7 @@ pub(crate) struct Rules {
     pub(crate) constants: bool,
     pub(crate) name_functions: bool,
     pub(crate) functions_apart: bool,
+    pub(crate) tags_apart: bool,
     pub(crate) constructors: Vec<String>,
     /// What is wrong with the table; a test keeps it empty.
     pub(crate) mistakes: Vec<String>,
@@ -261,6 +263,8 @@ struct Table {
     #[serde(default)]
     functions_apart: bool,
     #[serde(default)]
+    tags_apart: bool,
+    #[serde(default)]
     constructors: Vec<String>,
     #[serde(default)]
     modifiers: BTreeMap<String, String>,
@@ -378,6 +382,7 @@ impl Rules {
             constants: false,
             name_functions: false,
             functions_apart: false,
+            tags_apart: false,
             constructors: Vec::new(),
             mistakes: Vec::new(),
         };
@@ -393,6 +398,7 @@ impl Rules {
         rules.constants = table.constants;
         rules.name_functions = table.name_functions;
         rules.functions_apart = table.functions_apart;
+        rules.tags_apart = table.tags_apart;
         rules.constructors = table.constructors;
         rules.visibility = match table.visibility.as_deref() {
             None => VisibilityRule::Always(Visibility::Public),

@@ -1,5 +1,6 @@
 //! What differs between languages, as one table each. See [`Policy`] for every column and [`super`] for the recipe.
 
+mod c;
 mod csharp;
 mod ecmascript;
 mod go;
@@ -26,6 +27,7 @@ pub const ALL: &[Policy] = &[
     ruby::RUBY,
     kotlin::KOTLIN,
     rust::RUST,
+    c::C,
 ];
 
 /// How one language (or several that import each other) resolves names and members.
@@ -59,6 +61,8 @@ pub struct Policy {
     pub dispatch: Dispatch,
     /// A type implements every interface whose methods it has.
     pub structural: bool,
+    /// A name means what a linker would join it to: the nearest definition, whatever is included.
+    pub links_by_name: bool,
     /// Top-level packages can be named anywhere without an import: `com.acme.Util.run()`.
     pub packages_visible: bool,
     /// Names that the language itself defines everywhere.
@@ -231,6 +235,7 @@ impl Policy {
         wrapped_arrays: false,
         dispatch: Dispatch::Abstract,
         structural: false,
+        links_by_name: false,
         packages_visible: false,
         builtin_names: &[],
         builtin_module: "",

@@ -1,0 +1,57 @@
+//! Names that a linker would join: C and C++ have no modules, so a name means the one definition of it that the program
+//! could be built with.
+//!
+//! A tree often holds several programs (or several architectures of one), so of many definitions the ones nearest to the
+//! caller count: those it includes itself, then those that share most of its directory.
+
+use smallvec::SmallVec;
+use syntax::facts::Flags;
+
+use super::linker::{Linker, Names};
+use super::links::ModuleTarget;
+use super::value::Place;
+use super::words::Word;
+
+/// Most definitions of one name that are kept as candidates.
+const MAX_CANDIDATES: usize = 4;
+
+impl Linker {
+    /// What `name` means in `file` by linkage.
+    pub(super) fn linked(&self, file: u32, package: Word, name: Word) -> Names {
+        let mut found = Names::new();
+        if let Some(places) = self.package_places(package, name) {
+            for place in self.nearest(file, places) {
+                self.push_definition(place, &mut found);
+            }
+        }
+        found
+    }
+
+    /// Of several definitions, those nearest to `file`; none when too many are equally near.
+    pub(super) fn nearest(&self, file: u32, places: &[Place]) -> SmallVec<[Place; 2]> {
+        let declared = |place: &Place| self.definition(*place).is_none_or(|link| link.flags.contains(Flags::DECLARATION));
+        let mut kept: SmallVec<[Place; 2]> = places.iter().copied().filter(|place| !declared(place)).collect();
+        if kept.is_empty() {
+            kept = places.into();
+        }
+        if kept.len() > 1 {
+            let best = kept.iter().map(|place| self.nearness(file, *place)).max();
+            kept.retain(|place| Some(self.nearness(file, *place)) == best);
+        }
+        if kept.len() > MAX_CANDIDATES {
+            kept.clear();
+        }
+        kept
+    }
+
+    /// In the file itself, in a file that it includes, then by the number of directories in common.
+    fn nearness(&self, file: u32, place: Place) -> (u8, usize) {
+        if place.file == file {
+            return (2, 0);
+        }
+        let included = self.links[file as usize].imports.iter().any(|import| import.target == ModuleTarget::File(place.file));
+        let (here, there) = (self.maps.directories_of(file), self.maps.directories_of(place.file));
+        let common = here.iter().zip(there).take_while(|(here, there)| here == there).count();
+        (u8::from(included), common)
+    }
+}
