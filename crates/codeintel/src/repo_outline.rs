@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use syntax::facts::Flags;
 use wire::answers::{Community, LanguageShare, OutlineHotspot, RepoOutline};
 
-use crate::analyze::{communities, hottest};
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::traverse::is_test;
@@ -42,8 +41,9 @@ pub fn repo_outline(workspace: &Workspace, _: &Nothing) -> Result<RepoOutline, Q
             *languages.entry(language.name().to_string()).or_default() += language.symbols();
         }
         outline.communities.extend(largest_communities(workspace, number));
-        let hot = hottest(snapshot)
-            .into_iter()
+        let hot = repository
+            .hottest()
+            .iter()
             .take(HOTSPOTS)
             .filter_map(|hot| Some((hot.score, snapshot.symbol(hot.symbol)?)));
         outline.hotspots.extend(hot.map(|(score, symbol)| OutlineHotspot {
@@ -76,8 +76,8 @@ pub fn repo_outline(workspace: &Workspace, _: &Nothing) -> Result<RepoOutline, Q
 
 /// The largest communities, each named by the folder that most of its members share.
 fn largest_communities(workspace: &Workspace, number: usize) -> Vec<Community> {
-    let snapshot = &workspace.repositories()[number].snapshot;
-    let found = communities(snapshot);
+    let repository = &workspace.repositories()[number];
+    let (snapshot, found) = (&repository.snapshot, repository.communities());
     found
         .groups(3)
         .into_iter()

@@ -4,9 +4,11 @@
 //! repositories every id and path is prefixed by `<repository>/`; with one there is no prefix.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
+
+use crate::analyze::{Communities, Hot, communities, hottest};
 
 /// One indexed repository.
 #[derive(Clone)]
@@ -19,6 +21,34 @@ pub struct Repository {
     pub snapshot: Arc<Snapshot>,
     /// What the snapshot still lacks, in words, while the first indexing runs; `None` when it is complete.
     pub incomplete: Option<String>,
+    /// What was computed from the snapshot so far; whoever keeps a snapshot keeps this beside it.
+    pub derived: Derived,
+}
+
+/// What questions compute from a whole snapshot, once each, when it is first asked for. Belongs to one snapshot.
+#[derive(Clone, Default)]
+pub struct Derived {
+    cells: Arc<Cells>,
+}
+
+#[derive(Default)]
+struct Cells {
+    communities: OnceLock<Communities>,
+    hottest: OnceLock<Vec<Hot>>,
+}
+
+impl Repository {
+    /// The communities of its symbols.
+    pub(crate) fn communities(&self) -> &Communities {
+        let cell = &self.derived.cells.communities;
+        cell.get_or_init(|| communities(&self.snapshot))
+    }
+
+    /// Its hotspots, hottest first.
+    pub(crate) fn hottest(&self) -> &[Hot] {
+        let cell = &self.derived.cells.hottest;
+        cell.get_or_init(|| hottest(&self.snapshot, self.communities()))
+    }
 }
 
 /// The repositories of one question.

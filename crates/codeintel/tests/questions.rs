@@ -10,7 +10,7 @@ use codeintel::neighbours::{self, Neighbours};
 use codeintel::search_symbols::{Search, search_symbols};
 use codeintel::symbol_source::{Batch, GetSource, batch_symbols, symbol_source};
 use codeintel::usages::{Usages, usages};
-use codeintel::{QuestionError, Repository, Workspace};
+use codeintel::{Derived, QuestionError, Repository, Workspace};
 use index::build::{Indexer, Options, open_snapshot};
 
 const SHOP: &str = r#"
@@ -67,6 +67,7 @@ fn workspace(root: &Path) -> Workspace {
         root: root.to_path_buf(),
         snapshot: Arc::new(open_snapshot(root, None).unwrap()),
         incomplete: None,
+        derived: Derived::default(),
     }])
 }
 

@@ -182,7 +182,7 @@ fn decode_gcx(text: &str) -> gcx::Result<Value> {
 }
 
 /// Texts longer than this in all are estimated first, and counted only where the estimate leaves doubt.
-const COUNT_ALL_BELOW: usize = 256 << 10;
+const COUNT_ALL_BELOW: usize = 8 << 10;
 
 /// The estimate's error on payloads stays well inside this fraction.
 const DOUBT: f64 = 0.2;

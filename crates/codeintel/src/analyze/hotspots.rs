@@ -7,7 +7,7 @@ use index::snapshot::{Snapshot, SymbolId};
 use syntax::facts::Kind;
 use wire::answers::{Hotspot, Hotspots};
 
-use super::{Analyze, communities, is_asked};
+use super::{Analyze, Communities, is_asked};
 use crate::page::{self, Page};
 use crate::traverse::is_test;
 use crate::workspace::Workspace;
@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 pub(super) fn hotspots(workspace: &Workspace, ask: &Analyze, page: Page) -> Hotspots {
     let mut found: Vec<(f64, Hotspot)> = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
-        for hot in hottest(&repository.snapshot) {
+        for hot in repository.hottest() {
             let Some(symbol) = repository.snapshot.symbol(hot.symbol) else {
                 continue;
             };
@@ -59,8 +59,7 @@ pub(crate) struct Hot {
 }
 
 /// The functions and methods whose score lies at least two standard deviations above the mean, hottest first.
-pub(crate) fn hottest(snapshot: &Snapshot) -> Vec<Hot> {
-    let communities = communities(snapshot);
+pub(crate) fn hottest(snapshot: &Snapshot, communities: &Communities) -> Vec<Hot> {
     let calls = EdgeKind::Calls | EdgeKind::Instantiates;
     let mut all: Vec<Hot> = Vec::new();
     for symbol in snapshot.symbols() {

@@ -103,7 +103,7 @@ pub fn analyze(workspace: &Workspace, ask: &Analyze) -> Result<Analysis, Questio
     }
 }
 
-pub(crate) use hotspots::hottest;
+pub(crate) use hotspots::{Hot, hottest};
 
 /// Whether a path is among those asked about.
 fn is_asked(ask: &Analyze, workspace: &Workspace, repository: usize, path: &str) -> bool {

@@ -1,6 +1,6 @@
 //! One call, from its arguments to the text that is sent: which repositories, the question, the etag, the format, the size.
 //!
-//! The one trick of the size: an answer that costs too much is asked for again with less, by bisection, so that totals and
+//! The one trick of the size: an answer that costs too much is asked for again with less, so that totals and
 //! cursors come from the question itself and are right by construction. Tokens are counted in the text as it is sent.
 
 use codeintel::Workspace;
@@ -34,6 +34,9 @@ struct Common {
 
 /// Fewest tokens that can be asked for: below, not even an empty answer fits.
 const FEWEST_TOKENS: usize = 50;
+
+/// An answer within this part of what was allowed is large enough: the last few rows are not worth asking again.
+const NEARLY: usize = 25;
 
 /// Answers one call. `format` is what holds where the call does not say.
 pub(crate) fn answer(
@@ -223,22 +226,29 @@ fn fit(
     if tool.cut == Cut::Never {
         return Err(too_large(whole.tokens()));
     }
-    let (mut fits, mut too_many) = (0, whole.size);
+    // Sizes with their tokens: one that fits, one that does not.
+    let (mut fits, mut over) = ((0, 0), (whole.size, whole.tokens()));
     let mut best: Option<Candidate> = None;
-    let mut smallest = whole.tokens();
-    while too_many - fits > 1 {
-        let size = fits + (too_many - fits) / 2;
+    let mut tries = 0;
+    while over.0 - fits.0 > 1 && fits.1 < common.max_tokens - common.max_tokens / NEARLY {
+        // Tokens grow with size almost evenly, so the size that should just fit is tried; where they do not, halving ends it.
+        let share = match tries % 3 {
+            2 => 0.5,
+            _ => (common.max_tokens - fits.1) as f64 / (over.1 - fits.1) as f64,
+        };
+        tries += 1;
+        let guess = fits.0 + ((over.0 - fits.0) as f64 * share) as usize;
+        let size = guess.clamp(fits.0 + 1, over.0 - 1);
         let candidate = smaller(tool, workspace, arguments, common, size)?;
         let tokens = candidate.tokens();
-        smallest = smallest.min(tokens);
         if tokens <= common.max_tokens {
-            fits = size;
+            fits = (size, tokens);
             best = Some(candidate);
         } else {
-            too_many = size;
+            over = (size, tokens);
         }
     }
-    best.map(|candidate| candidate.said).ok_or_else(|| too_large(smallest))
+    best.map(|candidate| candidate.said).ok_or_else(|| too_large(over.1))
 }
 
 /// The same question with less.

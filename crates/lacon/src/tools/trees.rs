@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use codeintel::{Repository, Workspace};
+use codeintel::{Derived, Repository, Workspace};
 use index::build::{BuildError, Follower, Indexer, Options, Progress};
 use index::store::StoreError;
 use index::watch::{Patience, Watched, watch};
@@ -37,6 +37,8 @@ struct Tree {
     root: PathBuf,
     index_dir: Option<PathBuf>,
     follower: Option<Follower>,
+    /// What was computed from the follower's snapshot.
+    derived: Derived,
     /// What the index still lacks, in words; told by the thread that builds it.
     note: Arc<Mutex<Option<String>>>,
 }
@@ -62,6 +64,7 @@ impl Trees {
                 root,
                 index_dir: index_dir.map(Path::to_path_buf),
                 follower: None,
+                derived: Derived::default(),
                 note: Arc::default(),
             });
         }
@@ -108,7 +111,7 @@ impl Trees {
         let mut state = lock(&self.state);
         let mut changed = false;
         for tree in &mut state.trees {
-            changed |= match &mut tree.follower {
+            let is_newer = match &mut tree.follower {
                 // A snapshot that cannot be read is on its way to be replaced; the one at hand is still good.
                 Some(follower) => follower.refresh().unwrap_or(false),
                 None => {
@@ -116,6 +119,10 @@ impl Trees {
                     tree.follower.is_some()
                 }
             };
+            if is_newer {
+                tree.derived = Derived::default();
+                changed = true;
+            }
         }
         let notes: Vec<Option<String>> = state.trees.iter().map(|tree| lock(&tree.note).clone()).collect();
         if changed || notes != state.notes {
@@ -151,6 +158,7 @@ fn together(trees: &[Tree], notes: &[Option<String>]) -> Workspace {
                 root: tree.root.clone(),
                 snapshot: Arc::new(follower.snapshot().clone()),
                 incomplete: note.clone(),
+                derived: tree.derived.clone(),
             }),
             None => missing.push(format!("{} is not indexed yet", tree.name)),
         }
