@@ -5,6 +5,7 @@
 //! rules; both happen on first use.
 
 mod c;
+mod cpp;
 mod csharp;
 #[cfg(feature = "broad")]
 mod elixir;
@@ -239,6 +240,11 @@ languages! {
     "c" {
         depth: Deep, extensions: ["c", "h"], line: "//", block: C_BLOCK,
         grammar: tree_sitter_c::LANGUAGE, rules: "c", hooks: c::C,
+    }
+    "cpp" {
+        depth: Deep, extensions: ["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "tpp", "inl", "cu", "cuh", "ixx", "cppm"],
+        line: "//", block: C_BLOCK,
+        grammar: tree_sitter_cpp::LANGUAGE, rules: "cpp", hooks: cpp::Cpp,
     }
     "csharp" {
         depth: Deep, extensions: ["cs", "csx"], line: "//", block: C_BLOCK,

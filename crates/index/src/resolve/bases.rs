@@ -2,7 +2,7 @@
 
 use super::languages::BaseOrder;
 use super::linker::{Ancestry, BaseLink, Linker, packed};
-use super::links::is_type;
+use super::links::{is_type, member_name};
 use super::value::{Place, Value};
 use super::words::{Word, WordMap};
 use crate::model::FileId;
@@ -24,12 +24,14 @@ impl Linker {
             if owners.is_empty() {
                 continue;
             }
-            let links = Arc::make_mut(&mut self.links[file]);
             for (id, owner, outside) in owners {
+                let owner_name = self.definition(owner).map_or(Word(0), |link| link.name);
+                let links = Arc::make_mut(&mut self.links[file]);
                 links.definitions[id as usize].owner = Some(owner);
                 if outside {
                     let member = Place { file: file as u32, id };
-                    let name = links.definitions[id as usize].name;
+                    let definition = links.definitions[id as usize];
+                    let name = member_name(definition.kind, definition.name, owner_name);
                     self.outside_members
                         .entry((packed(owner), name))
                         .or_default()
@@ -53,7 +55,10 @@ impl Linker {
             }
             if parent.is_some_and(|parent| is_type(parent.kind))
                 && links
-                    .members_of(definition.parent, definition.name)
+                    .members_of(
+                        definition.parent,
+                        member_name(definition.kind, definition.name, parent.map_or(Word(0), |parent| parent.name)),
+                    )
                     .iter()
                     .any(|&(_, _, member)| member == id)
             {

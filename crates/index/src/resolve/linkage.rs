@@ -5,7 +5,7 @@
 //! caller count: those it includes itself, then those that share most of its directory.
 
 use smallvec::SmallVec;
-use syntax::facts::Flags;
+use syntax::facts::{FileFacts, Flags, ImportForm, ScopeId, ScopeKind};
 
 use super::linker::{Linker, Names};
 use super::links::ModuleTarget;
@@ -27,6 +27,31 @@ impl Linker {
         found
     }
 
+    /// What the namespaces that the file uses as a whole have under `name`. Included files are not searched: the program has
+    /// all their names already.
+    pub(super) fn find_in_used_namespaces(&self, file: u32, name: Word, found: &mut Names) {
+        let links = &self.links[file as usize];
+        for &import in &links.wildcards {
+            let import = &links.imports[import as usize];
+            if import.form == ImportForm::Wildcard {
+                self.find_member(import.target, name, "", 2, found);
+            }
+        }
+    }
+
+    /// The namespaces written around `scope`, innermost first.
+    pub(super) fn namespaces_around(&self, file: u32, facts: &FileFacts, scope: ScopeId) -> SmallVec<[Place; 2]> {
+        let mut around = SmallVec::new();
+        let mut at = Some(scope);
+        while let Some(scope) = at.and_then(|id| facts.scopes.get(id.index())) {
+            if let (ScopeKind::Module, Some(definition)) = (scope.kind, scope.definition) {
+                around.push(Place { file, id: definition.0 });
+            }
+            at = scope.parent;
+        }
+        around
+    }
+
     /// Of several definitions, those nearest to `file`; none when too many are equally near.
     pub(super) fn nearest(&self, file: u32, places: &[Place]) -> SmallVec<[Place; 2]> {
         let declared = |place: &Place| self.definition(*place).is_none_or(|link| link.flags.contains(Flags::DECLARATION));
@@ -42,6 +67,15 @@ impl Linker {
             kept.clear();
         }
         kept
+    }
+
+    /// Leaves out declarations whose definition is there too.
+    pub(super) fn drop_declarations(&self, places: &mut SmallVec<[Place; 2]>) {
+        let is_declaration = |place: Place| self.definition(place).is_some_and(|link| link.flags.contains(Flags::DECLARATION));
+        let parameters = |place: Place| self.links[place.file as usize].parameters_of(place.id).len();
+        let defined: SmallVec<[usize; 4]> =
+            places.iter().copied().filter(|&place| !is_declaration(place)).map(parameters).collect();
+        places.retain(|place| !is_declaration(*place) || !defined.contains(&parameters(*place)));
     }
 
     /// In the file itself, in a file that it includes, then by the number of directories in common.

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Name};
 
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
-use super::links::{ExportLink, ImportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable};
+use super::links::{ExportLink, ImportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable, member_name};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::value::{Place, Value};
 use super::words::{Externals, Identity, Word, WordMap, mix};
@@ -71,6 +71,8 @@ pub struct Linker {
     pub(super) package_names: WordMap<(Word, Word), SmallVec<[Place; 1]>>,
     /// Types by their qualified name, in languages whose types nest as packages do.
     pub(super) qualified_types: WordMap<Word, SmallVec<[Place; 1]>>,
+    /// The qualified name of each part of a namespace.
+    namespaces: WordMap<u64, Word>,
     /// Members written outside of their owner.
     pub(super) outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
     /// Bases as written, by class.
@@ -135,6 +137,7 @@ impl Linker {
             externals,
             package_names: WordMap::default(),
             qualified_types: WordMap::default(),
+            namespaces: WordMap::default(),
             outside_members: WordMap::default(),
             bases: WordMap::default(),
             ancestries: WordMap::default(),
@@ -209,7 +212,11 @@ impl Linker {
         let mut found = Names::new();
         if let Some(package) = self.maps.package_of(file) {
             if self.policy(file).policy.links_by_name {
-                return self.linked(file, package, name);
+                found = self.linked(file, package, name);
+                if found.is_empty() {
+                    self.find_in_used_namespaces(file, name, &mut found);
+                }
+                return found;
             }
             self.find_member(ModuleTarget::Package(package), name, text, MAX_CHAIN, &mut found);
         }
@@ -237,6 +244,19 @@ impl Linker {
     /// The members called `name` that `class` itself has.
     pub fn own_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
         let mut found = SmallVec::new();
+        // A namespace is all its parts, whichever file they are in.
+        let parts = self.namespaces.get(&packed(class)).and_then(|word| self.qualified_types.get(word));
+        match parts {
+            Some(parts) => parts.iter().for_each(|&part| self.add_members(part, name, &mut found)),
+            None => self.add_members(class, name, &mut found),
+        }
+        if found.len() > 1 && self.policy(class.file).policy.links_by_name {
+            self.drop_declarations(&mut found);
+        }
+        found
+    }
+
+    fn add_members(&self, class: Place, name: Word, found: &mut SmallVec<[Place; 2]>) {
         if let Some(links) = self.links.get(class.file as usize) {
             found.extend(
                 links
@@ -248,7 +268,6 @@ impl Linker {
         if let Some(outside) = self.outside_members.get(&(packed(class), name)) {
             found.extend(outside.iter().copied());
         }
-        found
     }
 
     /// A class and its ancestors in the order of lookup.
@@ -289,6 +308,15 @@ impl Linker {
             if links.definitions[id as usize].kind == Kind::Constructor {
                 found.push(Place { file: class.file, id });
             }
+        }
+        let name = self.definition(class).map_or(Word(0), |link| link.name);
+        for member in self.own_members(class, member_name(Kind::Constructor, name, name)) {
+            if !found.contains(&member) {
+                found.push(member);
+            }
+        }
+        if found.len() > 1 && self.policy(class.file).policy.links_by_name {
+            self.drop_declarations(&mut found);
         }
         found
     }
@@ -567,10 +595,11 @@ impl Linker {
                     .filter(|_| is_type(definition.kind))
                     .map(|outer| outer.then(definition.name));
                 if let Some(word) = word {
-                    self.qualified_types
-                        .entry(word)
-                        .or_default()
-                        .push(Place { file, id: id as u32 });
+                    let place = Place { file, id: id as u32 };
+                    self.qualified_types.entry(word).or_default().push(place);
+                    if definition.kind == Kind::Module {
+                        self.namespaces.insert(packed(place), word);
+                    }
                 }
                 words.push(word);
             }

@@ -168,6 +168,14 @@ pub fn exported(file: u32, name: Word) -> Key {
     Key::variable(file, name.then(Word(3)))
 }
 
+/// What constructors called like their type are filed under: a member of that name would hide the type itself.
+const CONSTRUCTOR: Word = Word(8);
+
+/// The word that a member is filed under in its owner.
+pub fn member_name(kind: Kind, name: Word, owner: Word) -> Word {
+    if kind == Kind::Constructor && name == owner { CONSTRUCTOR } else { name }
+}
+
 /// Whether members can be looked up in definitions of this kind.
 pub fn is_type(kind: Kind) -> bool {
     matches!(
@@ -294,7 +302,9 @@ impl Links {
                 && definition.kind != Kind::Lambda
                 && definition.kind != Kind::Extension
             {
-                self.members.push((parent.0, words[definition.name.index()], id as u32));
+                let owner = words[facts.definition(parent).name.index()];
+                let name = member_name(definition.kind, words[definition.name.index()], owner);
+                self.members.push((parent.0, name, id as u32));
             }
         }
         self.members.sort_unstable();

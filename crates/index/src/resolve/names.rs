@@ -225,12 +225,22 @@ impl Evaluation<'_> {
                 let place = self.place(definition);
                 let found = match scope.kind {
                     ScopeKind::Function => self.linker.definition(place).and_then(|link| link.owner),
+                    ScopeKind::Module if self.policy.policy.links_by_name => Some(place),
                     ScopeKind::Type => Some(place).filter(|_| is_type(self.facts.definition(definition).kind)),
                     _ => None,
                 };
                 types.extend(found.filter(|found| !types.contains(found)));
             }
             at = scope.parent;
+        }
+        // A member written outside of its class sees what is around the class.
+        let mut next = 0;
+        while self.policy.policy.links_by_name && next < types.len() && types.len() < 16 {
+            let inner = types[next];
+            let parent = self.linker.definition(inner).map(|link| Place { file: inner.file, id: link.parent });
+            let outer = parent.filter(|&outer| self.linker.definition(outer).is_some_and(|link| is_type(link.kind)));
+            types.extend(outer.filter(|outer| !types.contains(outer)));
+            next += 1;
         }
         types
     }

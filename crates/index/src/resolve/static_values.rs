@@ -35,9 +35,17 @@ impl Linker {
                     _ => self.static_found(&[Found::Variable(file, Word::of(text))], depth, &mut values),
                 }
             }
-            Expression::Free { name, .. } => {
+            Expression::Free { name, scope } => {
                 let text = facts.text(name);
                 let word = Word::of(text);
+                if self.policy(file).policy.links_by_name {
+                    for namespace in self.namespaces_around(file, facts, scope) {
+                        values.extend(self.own_members(namespace, word).into_iter().filter_map(|member| self.as_value(member)));
+                        if !values.is_empty() {
+                            return values;
+                        }
+                    }
+                }
                 self.static_found(&self.ambient(file, word, text), depth, &mut values);
                 if values.is_empty()
                     && let Some(&builtin) = self.policy(file).builtin_names.get(&word)

@@ -1,6 +1,7 @@
 //! What differs between languages, as one table each. See [`Policy`] for every column and [`super`] for the recipe.
 
 mod c;
+mod cpp;
 mod csharp;
 mod ecmascript;
 mod go;
@@ -28,6 +29,7 @@ pub const ALL: &[Policy] = &[
     kotlin::KOTLIN,
     rust::RUST,
     c::C,
+    cpp::CPP,
 ];
 
 /// How one language (or several that import each other) resolves names and members.

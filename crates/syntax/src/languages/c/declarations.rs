@@ -82,11 +82,20 @@ pub(in crate::languages) fn function<'t>(
     let scope = lowering.push_scope(ScopeKind::Function, Some(id));
     lowering.definitions[id.index()].body = Some(scope);
     let saved = lowering.enter(id, scope);
-    if let Some(type_) = lowering.field(node, "type") {
+    super::super::cpp::bind_template_parameters(lowering, node);
+    // `auto f() -> T` says its result behind the parameters.
+    let trailing = function.map(|function| named(lowering, function)).unwrap_or_default();
+    let trailing = trailing.into_iter().find(|child| child.kind() == "trailing_return_type");
+    if let Some(type_) = trailing.and_then(|trailing| trailing.named_child(0)).or_else(|| lowering.field(node, "type")) {
         lowering.result_type(id, type_);
     }
     if let Some(parameters) = function.and_then(|function| lowering.field(function, "parameters")) {
         lowering.parameters(parameters, id);
+        // In C++ the dots of `f(const char*, ...)` are a mere token.
+        let children = lowering.children(parameters);
+        if children.iter().any(|child| child.node.kind() == "...") {
+            add_rest(lowering, id);
+        }
     }
     if let Some(body) = body {
         lowering.pending_doc = None;
@@ -124,15 +133,7 @@ pub(super) fn parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
     let Some(function) = lowering.definition else { return UNKNOWN };
     let nameless = lowering.names.intern("");
     if node.kind() == "variadic_parameter" {
-        let rest = Parameter {
-            name: nameless,
-            binding: None,
-            type_: None,
-            type_text: None,
-            default: None,
-            passing: Passing::Rest,
-        };
-        lowering.definitions[function.index()].parameters.push(rest);
+        add_rest(lowering, function);
         return UNKNOWN;
     }
     let Some(type_node) = lowering.field(node, "type") else { return UNKNOWN };
@@ -161,10 +162,17 @@ pub(super) fn parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
         binding
     });
     let type_text = Some(parameter_type(lowering, node, declarator));
-    let passing = Passing::Normal;
+    let passing = if node.kind() == "variadic_parameter_declaration" { Passing::Rest } else { Passing::Normal };
     let parameter = Parameter { name, binding, type_: Some(type_), type_text, default, passing };
     lowering.definitions[function.index()].parameters.push(parameter);
     UNKNOWN
+}
+
+/// `...` takes what is left.
+fn add_rest(lowering: &mut Lowering<'_>, function: DefinitionId) {
+    let name = lowering.names.intern("");
+    let rest = Parameter { name, binding: None, type_: None, type_text: None, default: None, passing: Passing::Rest };
+    lowering.definitions[function.index()].parameters.push(rest);
 }
 
 /// The type of a parameter as written, without its name.

@@ -63,6 +63,11 @@ pub(super) fn shared<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role
     }
 }
 
+/// A parameter of a C++ pack.
+pub(super) fn shared_parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    Some(declarations::parameter(lowering, node))
+}
+
 /// `x += y` reads and writes without saying what of.
 fn update<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let operator = lowering.field(node, "operator")?;
