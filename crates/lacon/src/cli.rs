@@ -46,8 +46,8 @@ macro_rules! verbs {
 pub(crate) use verbs;
 
 use commands::questions::{
-    analyze, callers, calls, dependencies, dependents, editing_context, implementations, outline, source, stats, summary,
-    symbols, usages,
+    analyze, callers, calls, dependencies, dependents, editing_context, implementations, outline, source, stats,
+    summary, symbols, usages,
 };
 use commands::{bench, completions, convert, decode, encode, export, gateway, index, man, mcp, status, tokens, watch};
 
@@ -105,10 +105,21 @@ mod tests {
     }
 
     fn describe(command: &mut Command, name: &str, page: &mut String) {
-        let help = command.clone().bin_name(name).disable_version_flag(true).render_long_help().to_string();
+        let help = command
+            .clone()
+            .bin_name(name)
+            .disable_version_flag(true)
+            .render_long_help()
+            .to_string();
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-        page.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
-        for subcommand in command.get_subcommands_mut().filter(|subcommand| subcommand.get_name() != "help") {
+        page.push_str(&format!(
+            "\n## {name}\n\n```text\n{}\n```\n",
+            help.join("\n").trim_end()
+        ));
+        for subcommand in command
+            .get_subcommands_mut()
+            .filter(|subcommand| subcommand.get_name() != "help")
+        {
             let name = format!("{name} {}", subcommand.get_name());
             let mut subcommand = subcommand.clone().term_width(100);
             describe(&mut subcommand, &name, page);

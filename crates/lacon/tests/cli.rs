@@ -5,7 +5,12 @@ use std::process::Output;
 use assert_cmd::Command;
 
 fn lacon(args: &[&str], input: &[u8]) -> Output {
-    Command::cargo_bin("lacon").expect("the binary is built").args(args).write_stdin(input).output().expect("it runs")
+    Command::cargo_bin("lacon")
+        .expect("the binary is built")
+        .args(args)
+        .write_stdin(input)
+        .output()
+        .expect("it runs")
 }
 
 fn stdout(output: &Output) -> &str {
@@ -27,7 +32,10 @@ fn encode_and_decode_are_inverse_through_pipes() {
         assert_eq!(stdout(&decoded).trim_end().as_bytes(), ROWS, "{format}");
     }
     let gcx = lacon(&["encode", "--to", "gcx", "--tool", "search"], ROWS);
-    assert_eq!(stdout(&gcx), "GCX1 tool=search fields=id,line rows=2\na.go::F\t3\nb.go::G\t14\n");
+    assert_eq!(
+        stdout(&gcx),
+        "GCX1 tool=search fields=id,line rows=2\na.go::F\t3\nb.go::G\t14\n"
+    );
 }
 
 #[test]
@@ -43,7 +51,11 @@ fn a_tool_with_a_layout_is_encoded_by_it() {
 #[test]
 fn bad_input_exits_with_3_says_where_and_writes_nothing() {
     for (args, input, says) in [
-        (&["decode", "--from", "gcx"][..], &b"GCX1 tool=t fields=a\n1\t2\n"[..], "line 2, column 3"),
+        (
+            &["decode", "--from", "gcx"][..],
+            &b"GCX1 tool=t fields=a\n1\t2\n"[..],
+            "line 2, column 3",
+        ),
         (&["decode"], b"GCX2 tool=t fields=a\n1\n", "GCX2"),
         (&["decode", "--from", "gcf"], b"GCF profile=generic\na b=1\n", "line 2"),
         (&["encode"], b"{\"a\": }", "line 1 column 7"),
@@ -54,7 +66,11 @@ fn bad_input_exits_with_3_says_where_and_writes_nothing() {
     ] {
         let output = lacon(args, input);
         assert_eq!(output.status.code(), Some(3), "{args:?}: {}", stderr(&output));
-        assert!(stderr(&output).starts_with("error: ") && stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
+        assert!(
+            stderr(&output).starts_with("error: ") && stderr(&output).contains(says),
+            "{args:?}: {}",
+            stderr(&output)
+        );
         assert_eq!(stdout(&output), "", "{args:?}");
     }
 }
@@ -68,47 +84,82 @@ fn a_failed_conversion_leaves_the_output_file_as_it_was() {
     assert_eq!(lacon(&["encode", "-o", target], b"[1,").status.code(), Some(3));
     assert_eq!(std::fs::read_to_string(&path).expect("readable"), "before");
     assert!(lacon(&["encode", "--to", "gcx", "-o", target], b"[1]").status.success());
-    assert_eq!(std::fs::read_to_string(&path).expect("readable"), "GCX1 tool=value fields=value rows=1\n1\n");
-    assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 1, "no partial file is left");
+    assert_eq!(
+        std::fs::read_to_string(&path).expect("readable"),
+        "GCX1 tool=value fields=value rows=1\n1\n"
+    );
+    assert_eq!(
+        std::fs::read_dir(directory.path()).expect("readable").count(),
+        1,
+        "no partial file is left"
+    );
 }
 
 #[test]
 fn missing_files_and_unknown_words_are_told_apart() {
     let missing = lacon(&["decode", "no/such/file"], b"");
     assert_eq!(missing.status.code(), Some(1));
-    assert!(stderr(&missing).starts_with("error: cannot read `no/such/file`"), "{}", stderr(&missing));
+    assert!(
+        stderr(&missing).starts_with("error: cannot read `no/such/file`"),
+        "{}",
+        stderr(&missing)
+    );
     let unknown = lacon(&["encode", "--to", "yaml"], b"1");
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(stderr(&unknown).contains("there are auto, json, gcx, gcf and markdown"), "{}", stderr(&unknown));
+    assert!(
+        stderr(&unknown).contains("there are auto, json, gcx, gcf and markdown"),
+        "{}",
+        stderr(&unknown)
+    );
 }
 
 #[test]
 fn tokens_are_counted_exactly() {
     let output = lacon(&["tokens", "--json"], b"hello world");
     let counts: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
-    assert_eq!((&counts["cl100k_base"], &counts["o200k_base"], &counts["bytes"]), (&2.into(), &2.into(), &11.into()));
+    assert_eq!(
+        (&counts["cl100k_base"], &counts["o200k_base"], &counts["bytes"]),
+        (&2.into(), &2.into(), &11.into())
+    );
 }
 
 #[test]
 fn markdown_is_for_people() {
     let output = lacon(&["encode", "--to", "markdown"], ROWS);
-    assert_eq!(stdout(&output), "| id | line |\n| --- | --- |\n| a.go::F | 3 |\n| b.go::G | 14 |\n");
+    assert_eq!(
+        stdout(&output),
+        "| id | line |\n| --- | --- |\n| a.go::F | 3 |\n| b.go::G | 14 |\n"
+    );
 }
 
 #[test]
 fn completions_and_the_manual_come_from_the_same_definitions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        assert!(stdout(&lacon(&["completions", shell], b"")).contains("convert"), "{shell}");
+        assert!(
+            stdout(&lacon(&["completions", shell], b"")).contains("convert"),
+            "{shell}"
+        );
     }
     assert!(stdout(&lacon(&["man"], b"")).contains(".TH lacon 1"));
     let directory = tempfile::tempdir().expect("a directory");
-    lacon(&["man", "--directory", directory.path().to_str().expect("a plain path")], b"");
+    lacon(
+        &["man", "--directory", directory.path().to_str().expect("a plain path")],
+        b"",
+    );
     assert!(directory.path().join("lacon-encode.1").exists());
 }
 
 #[test]
 fn every_verb_explains_itself_with_an_example() {
-    for verb in ["encode", "decode", "convert", "tokens", "bench wire", "completions", "man"] {
+    for verb in [
+        "encode",
+        "decode",
+        "convert",
+        "tokens",
+        "bench wire",
+        "completions",
+        "man",
+    ] {
         let mut args: Vec<&str> = verb.split(' ').collect();
         args.push("--help");
         let output = lacon(&args, b"");
@@ -120,7 +171,10 @@ fn every_verb_explains_itself_with_an_example() {
 fn the_wire_benchmark_prints_three_ways() {
     let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance/gcx");
     for (style, says) in [("table", "auto"), ("markdown", "| GCX1"), ("json", "\"median_saving\"")] {
-        let output = lacon(&["bench", "wire", "--no-speed", "--cases", cases, "--format", style], b"");
+        let output = lacon(
+            &["bench", "wire", "--no-speed", "--cases", cases, "--format", style],
+            b"",
+        );
         assert!(stdout(&output).contains(says), "{style}: {}", stderr(&output));
     }
     let output = lacon(&["bench", "wire", "--cases", "no/such"], b"");

@@ -2,7 +2,8 @@
 //! store can index without fear and walk expressions without cycles.
 
 use crate::facts::{
-    Binding, Definition, Export, Expression, ExpressionId, FileFacts, Flow, Import, List, Name, Problem, Reference, Scope,
+    Binding, Definition, Export, Expression, ExpressionId, FileFacts, Flow, Import, List, Name, Problem, Reference,
+    Scope,
 };
 use crate::relative::{self, Turn};
 use serde::Serialize;

@@ -16,7 +16,11 @@ pub(super) fn read(directory: &str, text: &str) -> Option<RustCrate> {
     let manifest: toml::Table = text.parse().ok()?;
     let package = manifest.get("package")?.get("name")?.as_str()?;
     let library = manifest.get("lib");
-    let of_library = |key: &str| library.and_then(|library| library.get(key)).and_then(toml::Value::as_str);
+    let of_library = |key: &str| {
+        library
+            .and_then(|library| library.get(key))
+            .and_then(toml::Value::as_str)
+    };
     let name = of_library("name").unwrap_or(package).replace('-', "_");
     let root = join(directory, of_library("path").unwrap_or("src/lib.rs"))?;
     Some(RustCrate { name, root })
@@ -29,7 +33,10 @@ mod tests {
     #[test]
     fn names_and_roots() {
         let plain = read("crates/my-lib", "[package]\nname = \"my-lib\"\n").expect("a crate");
-        assert_eq!((plain.name.as_str(), plain.root.as_str()), ("my_lib", "crates/my-lib/src/lib.rs"));
+        assert_eq!(
+            (plain.name.as_str(), plain.root.as_str()),
+            ("my_lib", "crates/my-lib/src/lib.rs")
+        );
         let other = read("", "[package]\nname = \"x\"\n[lib]\nname = \"y\"\npath = \"lib.rs\"\n").expect("a crate");
         assert_eq!((other.name.as_str(), other.root.as_str()), ("y", "lib.rs"));
         assert_eq!(read("", "[workspace]\nmembers = []\n"), None);

@@ -57,7 +57,11 @@ impl Linker {
                 && links
                     .members_of(
                         definition.parent,
-                        member_name(definition.kind, definition.name, parent.map_or(Word(0), |parent| parent.name)),
+                        member_name(
+                            definition.kind,
+                            definition.name,
+                            parent.map_or(Word(0), |parent| parent.name),
+                        ),
                     )
                     .iter()
                     .any(|&(_, _, member)| member == id)

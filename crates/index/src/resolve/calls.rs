@@ -190,7 +190,10 @@ impl Evaluation<'_> {
     }
 
     fn is_enum(&self, class: Place) -> bool {
-        let is_enum = self.linker.definition(class).is_some_and(|link| link.kind == Kind::Enum);
+        let is_enum = self
+            .linker
+            .definition(class)
+            .is_some_and(|link| link.kind == Kind::Enum);
         is_enum && self.policy.policy.call_member.is_empty()
     }
 

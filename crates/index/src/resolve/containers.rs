@@ -124,7 +124,11 @@ impl Evaluation<'_> {
                 }
             }
             Generic::Holds | Generic::HoldsFirst => {
-                let held = if generic == Generic::Holds { arguments.last() } else { arguments.first() };
+                let held = if generic == Generic::Holds {
+                    arguments.last()
+                } else {
+                    arguments.first()
+                };
                 if let Some(&held) = held {
                     let held = self.instances(self.facts_of(ExpressionId(held)));
                     self.contribute(Key::content(object, PAYLOAD), held.facts(), Evidence::DeclaredReceiver);

@@ -54,7 +54,10 @@ impl Linker {
 
     /// Of several definitions, those nearest to `file`; none when too many are equally near.
     pub(super) fn nearest(&self, file: u32, places: &[Place]) -> SmallVec<[Place; 2]> {
-        let declared = |place: &Place| self.definition(*place).is_none_or(|link| link.flags.contains(Flags::DECLARATION));
+        let declared = |place: &Place| {
+            self.definition(*place)
+                .is_none_or(|link| link.flags.contains(Flags::DECLARATION))
+        };
         let mut kept: SmallVec<[Place; 2]> = places.iter().copied().filter(|place| !declared(place)).collect();
         if kept.is_empty() {
             kept = places.into();
@@ -71,10 +74,17 @@ impl Linker {
 
     /// Leaves out declarations whose definition is there too.
     pub(super) fn drop_declarations(&self, places: &mut SmallVec<[Place; 2]>) {
-        let is_declaration = |place: Place| self.definition(place).is_some_and(|link| link.flags.contains(Flags::DECLARATION));
+        let is_declaration = |place: Place| {
+            self.definition(place)
+                .is_some_and(|link| link.flags.contains(Flags::DECLARATION))
+        };
         let parameters = |place: Place| self.links[place.file as usize].parameters_of(place.id).len();
-        let defined: SmallVec<[usize; 4]> =
-            places.iter().copied().filter(|&place| !is_declaration(place)).map(parameters).collect();
+        let defined: SmallVec<[usize; 4]> = places
+            .iter()
+            .copied()
+            .filter(|&place| !is_declaration(place))
+            .map(parameters)
+            .collect();
         places.retain(|place| !is_declaration(*place) || !defined.contains(&parameters(*place)));
     }
 
@@ -83,7 +93,10 @@ impl Linker {
         if place.file == file {
             return (2, 0);
         }
-        let included = self.links[file as usize].imports.iter().any(|import| import.target == ModuleTarget::File(place.file));
+        let included = self.links[file as usize]
+            .imports
+            .iter()
+            .any(|import| import.target == ModuleTarget::File(place.file));
         let (here, there) = (self.maps.directories_of(file), self.maps.directories_of(place.file));
         let common = here.iter().zip(there).take_while(|(here, there)| here == there).count();
         (u8::from(included), common)

@@ -12,7 +12,9 @@ use smallvec::SmallVec;
 use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Name};
 
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
-use super::links::{ExportLink, ImportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable, member_name};
+use super::links::{
+    ExportLink, ImportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable, member_name,
+};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::value::{Place, Value};
 use super::words::{Externals, Identity, Word, WordMap, mix};
@@ -245,7 +247,10 @@ impl Linker {
     pub fn own_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
         let mut found = SmallVec::new();
         // A namespace is all its parts, whichever file they are in.
-        let parts = self.namespaces.get(&packed(class)).and_then(|word| self.qualified_types.get(word));
+        let parts = self
+            .namespaces
+            .get(&packed(class))
+            .and_then(|word| self.qualified_types.get(word));
         match parts {
             Some(parts) => parts.iter().for_each(|&part| self.add_members(part, name, &mut found)),
             None => self.add_members(class, name, &mut found),
@@ -436,7 +441,9 @@ impl Linker {
             (ImportForm::Wildcard | ImportForm::Effect | ImportForm::Include, _) | (_, None) => {
                 self.push_module(self.target_of(import, depth), found);
             }
-            (_, Some(member)) => self.find_member(self.target_of(import, depth), member, &import.member_text, depth, found),
+            (_, Some(member)) => {
+                self.find_member(self.target_of(import, depth), member, &import.member_text, depth, found)
+            }
         }
     }
 

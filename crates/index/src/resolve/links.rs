@@ -173,7 +173,11 @@ const CONSTRUCTOR: Word = Word(8);
 
 /// The word that a member is filed under in its owner.
 pub fn member_name(kind: Kind, name: Word, owner: Word) -> Word {
-    if kind == Kind::Constructor && name == owner { CONSTRUCTOR } else { name }
+    if kind == Kind::Constructor && name == owner {
+        CONSTRUCTOR
+    } else {
+        name
+    }
 }
 
 /// Whether members can be looked up in definitions of this kind.

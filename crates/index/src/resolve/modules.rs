@@ -78,7 +78,9 @@ impl Maps {
 
     /// The directories that the file is in, outermost first; empty unless its language says so.
     pub fn directories_of(&self, file: u32) -> &[Word] {
-        self.directories.get(file as usize).map_or(&[], |directories| directories)
+        self.directories
+            .get(file as usize)
+            .map_or(&[], |directories| directories)
     }
 
     /// Whether the file is there to be included.
@@ -115,7 +117,11 @@ impl Registry<'_> {
     /// Remembers where the file is, for languages where nearness counts.
     pub fn place(&mut self, file: u32, path: &str) {
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let parts = directory.split('/').filter(|part| !part.is_empty()).map(Word::of).collect();
+        let parts = directory
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(Word::of)
+            .collect();
         let directories = &mut self.maps.directories;
         directories.resize_with(directories.len().max(file as usize + 1), Box::default);
         directories[file as usize] = parts;

@@ -237,7 +237,10 @@ impl Evaluation<'_> {
         let mut next = 0;
         while self.policy.policy.links_by_name && next < types.len() && types.len() < 16 {
             let inner = types[next];
-            let parent = self.linker.definition(inner).map(|link| Place { file: inner.file, id: link.parent });
+            let parent = self.linker.definition(inner).map(|link| Place {
+                file: inner.file,
+                id: link.parent,
+            });
             let outer = parent.filter(|&outer| self.linker.definition(outer).is_some_and(|link| is_type(link.kind)));
             types.extend(outer.filter(|outer| !types.contains(outer)));
             next += 1;

@@ -40,7 +40,11 @@ impl Linker {
                 let word = Word::of(text);
                 if self.policy(file).policy.links_by_name {
                     for namespace in self.namespaces_around(file, facts, scope) {
-                        values.extend(self.own_members(namespace, word).into_iter().filter_map(|member| self.as_value(member)));
+                        values.extend(
+                            self.own_members(namespace, word)
+                                .into_iter()
+                                .filter_map(|member| self.as_value(member)),
+                        );
                         if !values.is_empty() {
                             return values;
                         }

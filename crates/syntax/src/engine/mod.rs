@@ -84,7 +84,10 @@ pub(crate) struct MemberAssignment<'t> {
 }
 
 /// For languages that need no code.
-#[cfg_attr(not(feature = "broad"), expect(dead_code, reason = "only broad languages do without code"))]
+#[cfg_attr(
+    not(feature = "broad"),
+    expect(dead_code, reason = "only broad languages do without code")
+)]
 pub(crate) struct NoHooks;
 
 impl Hooks for NoHooks {}

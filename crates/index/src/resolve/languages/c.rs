@@ -32,7 +32,10 @@ pub(super) fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
     registry.package(site.file, program());
     registry.place(site.file, site.path);
     let extension = site.path.rsplit('.').next().unwrap_or("");
-    if !matches!(extension, "h" | "hh" | "hpp" | "hxx" | "h++" | "inc" | "inl" | "ipp" | "tpp" | "def" | "cuh") {
+    if !matches!(
+        extension,
+        "h" | "hh" | "hpp" | "hxx" | "h++" | "inc" | "inl" | "ipp" | "tpp" | "def" | "cuh"
+    ) {
         return;
     }
     registry.header(site.file);
@@ -54,7 +57,9 @@ pub(super) fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarg
     let mut above = directory;
     loop {
         for place in ["include", "src", ""] {
-            let found = join(above, place).and_then(|base| join(&base, site.module)).and_then(|path| modules.file(&path));
+            let found = join(above, place)
+                .and_then(|base| join(&base, site.module))
+                .and_then(|path| modules.file(&path));
             if let Some(file) = found {
                 return ModuleTarget::File(file);
             }
@@ -64,7 +69,10 @@ pub(super) fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarg
         }
         above = above.rsplit_once('/').map_or("", |(outer, _)| outer);
     }
-    let by_suffix = modules.child(suffixes(), Word::of(site.module.trim_start_matches("../").trim_start_matches("./")));
+    let by_suffix = modules.child(
+        suffixes(),
+        Word::of(site.module.trim_start_matches("../").trim_start_matches("./")),
+    );
     // A bare name of the standard library is not some header of the tree that happens to be called like it.
     match by_suffix {
         Some(found) if site.module.contains('/') || site.level > 0 => found,

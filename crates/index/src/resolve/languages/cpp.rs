@@ -74,5 +74,9 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
     if site.level == 1 {
         return c::module(modules, site);
     }
-    ModuleTarget::Package(site.module.split("::").fold(c::program(), |word, part| word.then(Word::of(part))))
+    ModuleTarget::Package(
+        site.module
+            .split("::")
+            .fold(c::program(), |word, part| word.then(Word::of(part))),
+    )
 }

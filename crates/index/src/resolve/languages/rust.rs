@@ -120,7 +120,10 @@ const PROGRAMS: &[&str] = &["tests", "benches", "examples", "bin"];
 /// The word of a module, by the directory of its children.
 fn word(directory: &str) -> Word {
     let root = Word::of("rust").then(Word::of(""));
-    directory.split('/').filter(|part| !part.is_empty()).fold(root, |word, part| word.then(Word::of(part)))
+    directory
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .fold(root, |word, part| word.then(Word::of(part)))
 }
 
 /// The directory that a path's last component stands in, and that component.
@@ -141,7 +144,11 @@ fn children_of(path: &str) -> String {
 }
 
 fn under(directory: &str, name: &str) -> String {
-    if directory.is_empty() { name.to_string() } else { format!("{directory}/{name}") }
+    if directory.is_empty() {
+        name.to_string()
+    } else {
+        format!("{directory}/{name}")
+    }
 }
 
 fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
@@ -162,7 +169,9 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
     let directory = split(site.path).0;
     if site.module.ends_with(".rs") {
         let path = join(directory, site.module);
-        return path.and_then(|path| modules.file(&path)).map_or(ModuleTarget::Nothing, ModuleTarget::File);
+        return path
+            .and_then(|path| modules.file(&path))
+            .map_or(ModuleTarget::Nothing, ModuleTarget::File);
     }
     let mut parts = site.module.split("::").peekable();
     let mut at = children_of(site.path);
@@ -211,7 +220,11 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
     let inside: Vec<&str> = parts.collect();
     let consumed = site.module.split("::").count() - inside.len();
     let word = inside.iter().fold(word(&at), |word, part| word.then(Word::of(part)));
-    ModuleTarget::Within { file, consumed: consumed as u16, word }
+    ModuleTarget::Within {
+        file,
+        consumed: consumed as u16,
+        word,
+    }
 }
 
 /// The file of the module whose children are in `directory`.
@@ -220,7 +233,9 @@ fn module_file(modules: &Modules<'_>, directory: &str) -> Option<u32> {
     if let Some(ModuleTarget::File(file)) = modules.child(word(parent), Word::of(name)) {
         return Some(file);
     }
-    ["lib.rs", "main.rs"].iter().find_map(|root| modules.file(&under(directory, root)))
+    ["lib.rs", "main.rs"]
+        .iter()
+        .find_map(|root| modules.file(&under(directory, root)))
 }
 
 /// The root file of the crate that the file at `path` belongs to.
@@ -235,8 +250,17 @@ fn crate_root(modules: &Modules<'_>, path: &str) -> Option<String> {
             let program = [format!("{directory}/{below}"), format!("{directory}/{below}/main.rs")];
             return program.into_iter().find(|program| modules.file(program).is_some());
         }
-        let root = ["lib.rs", "main.rs"].iter().map(|root| under(directory, root)).find(|root| modules.file(root).is_some());
-        let declared = || modules.packages.rust_crates().iter().find(|known| split(&known.root).0 == directory);
+        let root = ["lib.rs", "main.rs"]
+            .iter()
+            .map(|root| under(directory, root))
+            .find(|root| modules.file(root).is_some());
+        let declared = || {
+            modules
+                .packages
+                .rust_crates()
+                .iter()
+                .find(|known| split(&known.root).0 == directory)
+        };
         if let Some(root) = root.or_else(|| declared().map(|known| known.root.clone())) {
             return Some(root);
         }
@@ -248,11 +272,79 @@ fn crate_root(modules: &Modules<'_>, path: &str) -> Option<String> {
 }
 
 const PRELUDE: &[&str] = &[
-    "Option", "Some", "None", "Result", "Ok", "Err", "Vec", "String", "Box", "ToString", "ToOwned", "Clone", "Copy", "Send", "Sync",
-    "Sized", "Drop", "Fn", "FnMut", "FnOnce", "Iterator", "IntoIterator", "Extend", "DoubleEndedIterator", "ExactSizeIterator",
-    "Default", "PartialEq", "Eq", "PartialOrd", "Ord", "AsRef", "AsMut", "Into", "From", "TryFrom", "TryInto", "FromIterator", "drop",
-    "Unpin", "str", "println", "print", "eprintln", "eprint", "format", "write", "writeln", "vec", "panic", "assert", "assert_eq",
-    "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "todo", "unimplemented", "unreachable", "matches", "dbg",
-    "include_str", "include_bytes", "include", "env", "option_env", "concat", "stringify", "cfg", "line", "column", "file",
-    "module_path", "thread_local", "compile_error", "format_args",
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "Vec",
+    "String",
+    "Box",
+    "ToString",
+    "ToOwned",
+    "Clone",
+    "Copy",
+    "Send",
+    "Sync",
+    "Sized",
+    "Drop",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "Iterator",
+    "IntoIterator",
+    "Extend",
+    "DoubleEndedIterator",
+    "ExactSizeIterator",
+    "Default",
+    "PartialEq",
+    "Eq",
+    "PartialOrd",
+    "Ord",
+    "AsRef",
+    "AsMut",
+    "Into",
+    "From",
+    "TryFrom",
+    "TryInto",
+    "FromIterator",
+    "drop",
+    "Unpin",
+    "str",
+    "println",
+    "print",
+    "eprintln",
+    "eprint",
+    "format",
+    "write",
+    "writeln",
+    "vec",
+    "panic",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "matches",
+    "dbg",
+    "include_str",
+    "include_bytes",
+    "include",
+    "env",
+    "option_env",
+    "concat",
+    "stringify",
+    "cfg",
+    "line",
+    "column",
+    "file",
+    "module_path",
+    "thread_local",
+    "compile_error",
+    "format_args",
 ];

@@ -4,7 +4,8 @@ use super::declarators::{self, Declarator, is_declarator};
 use super::{initializers, named, records};
 use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
 use crate::facts::{
-    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Role, ScopeKind, Visibility,
+    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Role, ScopeKind,
+    Visibility,
 };
 use tree_sitter::Node;
 
@@ -35,14 +36,20 @@ pub(super) fn function_definition<'t>(lowering: &mut Lowering<'t>, node: Node<'t
 
 /// `static` keeps a name to its file.
 pub(in crate::languages) fn linkage<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Visibility {
-    if has_specifier(lowering, node, "static") { Visibility::Private } else { Visibility::Public }
+    if has_specifier(lowering, node, "static") {
+        Visibility::Private
+    } else {
+        Visibility::Public
+    }
 }
 
 pub(in crate::languages) fn has_specifier<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, word: &str) -> bool {
     let children = lowering.children(node);
     children.iter().any(|child| {
-        matches!(child.node.kind(), "storage_class_specifier" | "virtual" | "virtual_specifier" | "explicit_function_specifier")
-            && lowering.text(child.node) == word
+        matches!(
+            child.node.kind(),
+            "storage_class_specifier" | "virtual" | "virtual_specifier" | "explicit_function_specifier"
+        ) && lowering.text(child.node) == word
     })
 }
 
@@ -85,8 +92,13 @@ pub(in crate::languages) fn function<'t>(
     super::super::cpp::bind_template_parameters(lowering, node);
     // `auto f() -> T` says its result behind the parameters.
     let trailing = function.map(|function| named(lowering, function)).unwrap_or_default();
-    let trailing = trailing.into_iter().find(|child| child.kind() == "trailing_return_type");
-    if let Some(type_) = trailing.and_then(|trailing| trailing.named_child(0)).or_else(|| lowering.field(node, "type")) {
+    let trailing = trailing
+        .into_iter()
+        .find(|child| child.kind() == "trailing_return_type");
+    if let Some(type_) = trailing
+        .and_then(|trailing| trailing.named_child(0))
+        .or_else(|| lowering.field(node, "type"))
+    {
         lowering.result_type(id, type_);
     }
     if let Some(parameters) = function.and_then(|function| lowering.field(function, "parameters")) {
@@ -101,7 +113,10 @@ pub(in crate::languages) fn function<'t>(
         lowering.pending_doc = None;
         let children = lowering.children(node);
         // Initialisers of a C++ constructor stand between its parameters and its body.
-        for child in children.named().filter(|child| child.node.kind() == "field_initializer_list") {
+        for child in children
+            .named()
+            .filter(|child| child.node.kind() == "field_initializer_list")
+        {
             lowering.lower(child.node, Role::Read);
         }
         lowering.walk_node(body);
@@ -117,7 +132,9 @@ fn bind_function(lowering: &mut Lowering<'_>, id: DefinitionId, has_body: bool) 
         lowering.bind_definition(lowering.scope, id);
         return;
     };
-    let Bound::Definition(known) = lowering.bindings[binding.index()].to else { return };
+    let Bound::Definition(known) = lowering.bindings[binding.index()].to else {
+        return;
+    };
     let overloads = !lowering.rules.tags_apart;
     if overloads {
         lowering.bind_definition(lowering.scope, id);
@@ -130,13 +147,17 @@ fn bind_function(lowering: &mut Lowering<'_>, id: DefinitionId, has_body: bool) 
 
 /// One parameter; `void` alone is none.
 pub(super) fn parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(function) = lowering.definition else { return UNKNOWN };
+    let Some(function) = lowering.definition else {
+        return UNKNOWN;
+    };
     let nameless = lowering.names.intern("");
     if node.kind() == "variadic_parameter" {
         add_rest(lowering, function);
         return UNKNOWN;
     }
-    let Some(type_node) = lowering.field(node, "type") else { return UNKNOWN };
+    let Some(type_node) = lowering.field(node, "type") else {
+        return UNKNOWN;
+    };
     let declarator = lowering.field(node, "declarator").map(declarators::read);
     if declarator.is_none() && lowering.text(type_node) == "void" {
         return UNKNOWN;
@@ -162,8 +183,19 @@ pub(super) fn parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
         binding
     });
     let type_text = Some(parameter_type(lowering, node, declarator));
-    let passing = if node.kind() == "variadic_parameter_declaration" { Passing::Rest } else { Passing::Normal };
-    let parameter = Parameter { name, binding, type_: Some(type_), type_text, default, passing };
+    let passing = if node.kind() == "variadic_parameter_declaration" {
+        Passing::Rest
+    } else {
+        Passing::Normal
+    };
+    let parameter = Parameter {
+        name,
+        binding,
+        type_: Some(type_),
+        type_text,
+        default,
+        passing,
+    };
     lowering.definitions[function.index()].parameters.push(parameter);
     UNKNOWN
 }
@@ -171,15 +203,27 @@ pub(super) fn parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
 /// `...` takes what is left.
 fn add_rest(lowering: &mut Lowering<'_>, function: DefinitionId) {
     let name = lowering.names.intern("");
-    let rest = Parameter { name, binding: None, type_: None, type_text: None, default: None, passing: Passing::Rest };
+    let rest = Parameter {
+        name,
+        binding: None,
+        type_: None,
+        type_text: None,
+        default: None,
+        passing: Passing::Rest,
+    };
     lowering.definitions[function.index()].parameters.push(rest);
 }
 
 /// The type of a parameter as written, without its name.
 fn parameter_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, declarator: Declarator<'t>) -> Name {
     let text = lowering.text(node);
-    let Some(name) = declarator.name else { return lowering.normalised(text) };
-    let (start, end) = (name.start_byte() - node.start_byte(), name.end_byte() - node.start_byte());
+    let Some(name) = declarator.name else {
+        return lowering.normalised(text);
+    };
+    let (start, end) = (
+        name.start_byte() - node.start_byte(),
+        name.end_byte() - node.start_byte(),
+    );
     let type_ = format!("{}{}", text[..start].trim_end(), text[end..].trim_end());
     lowering.normalised(type_.split('=').next().unwrap_or(&type_).trim_end())
 }
@@ -195,15 +239,31 @@ pub(super) fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Ex
     let base = lowering.lower_type(type_node);
     let type_text = lowering.type_text(type_node);
     let children = named(lowering, node);
-    for child in children.into_iter().filter(|child| *child != type_node && is_declarator(child.kind())) {
+    for child in children
+        .into_iter()
+        .filter(|child| *child != type_node && is_declarator(child.kind()))
+    {
         let declarator = declarators::read(child);
         let in_function = lowering.enclosing_function().is_some();
         if declarator.is_function && !in_function {
-            let form = FunctionForm { kind: Kind::Function, flags: Flags::DECLARATION, visibility, owner: None };
+            let form = FunctionForm {
+                kind: Kind::Function,
+                flags: Flags::DECLARATION,
+                visibility,
+                owner: None,
+            };
             function(lowering, node, declarator, form);
             continue;
         }
-        variable(lowering, node, child, declarator, (base, type_text), visibility, is_extern);
+        variable(
+            lowering,
+            node,
+            child,
+            declarator,
+            (base, type_text),
+            visibility,
+            is_extern,
+        );
     }
     UNKNOWN
 }
@@ -234,7 +294,12 @@ fn variable<'t>(
             definition.flags.insert(Flags::DECLARATION);
         }
     }
-    let Some(value_node) = lowering.field(child, "value").filter(|_| child.kind() == "init_declarator") else { return };
+    let Some(value_node) = lowering
+        .field(child, "value")
+        .filter(|_| child.kind() == "init_declarator")
+    else {
+        return;
+    };
     let value = match value_node.kind() {
         "initializer_list" => initializers::list(lowering, value_node, base, declarator.array),
         _ => lowering.lower(value_node, Role::Read),
@@ -254,7 +319,10 @@ pub(super) fn fields<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Express
     let doc = lowering.pending_doc;
     let base = lowering.lower_type(type_node);
     let children = named(lowering, node);
-    for child in children.into_iter().filter(|child| *child != type_node && is_declarator(child.kind())) {
+    for child in children
+        .into_iter()
+        .filter(|child| *child != type_node && is_declarator(child.kind()))
+    {
         let mut declarator = declarators::read(child);
         declarator.is_function = false;
         let Some(name) = declarator.name else { continue };
@@ -294,18 +362,24 @@ pub(in crate::languages) fn field<'t>(
 
 /// `typedef T name;`. A record without a tag is called by its typedef; one whose tag is the same needs no alias.
 pub(super) fn type_definition<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(type_node) = lowering.field(node, "type") else { return UNKNOWN };
+    let Some(type_node) = lowering.field(node, "type") else {
+        return UNKNOWN;
+    };
     let children = named(lowering, node);
     let declarators: Vec<(Node<'t>, Declarator<'t>)> = children
         .into_iter()
         .filter(|child| *child != type_node && is_declarator(child.kind()))
         .map(|child| (child, declarators::read(child)))
         .collect();
-    let first = declarators.first().and_then(|(_, declarator)| declarator.name.filter(|_| !declarator.wrapped));
+    let first = declarators
+        .first()
+        .and_then(|(_, declarator)| declarator.name.filter(|_| !declarator.wrapped));
     let tag = lowering.field(type_node, "name");
     let has_body = lowering.field(type_node, "body").is_some();
     let base = match type_node.kind() {
-        "struct_specifier" | "union_specifier" | "class_specifier" if has_body => records::record(lowering, type_node, first),
+        "struct_specifier" | "union_specifier" | "class_specifier" if has_body => {
+            records::record(lowering, type_node, first)
+        }
         "enum_specifier" if has_body => records::enumeration(lowering, type_node, first),
         _ => lowering.lower_type(type_node),
     };

@@ -49,7 +49,10 @@ pub(in crate::languages) fn read(node: Node<'_>) -> Declarator<'_> {
                 found.array = false;
                 at.child_by_field_name("declarator")
             }
-            "pointer_declarator" | "abstract_pointer_declarator" | "reference_declarator" | "abstract_reference_declarator"
+            "pointer_declarator"
+            | "abstract_pointer_declarator"
+            | "reference_declarator"
+            | "abstract_reference_declarator"
             | "pointer_type_declarator" => {
                 found.wrapped = true;
                 // What stands inside of the parameters' declarator is a pointer to a function.
@@ -63,7 +66,9 @@ pub(in crate::languages) fn read(node: Node<'_>) -> Declarator<'_> {
                 at.child_by_field_name("declarator")
             }
             "init_declarator" => at.child_by_field_name("declarator"),
-            "parenthesized_declarator" | "abstract_parenthesized_declarator" | "attributed_declarator"
+            "parenthesized_declarator"
+            | "abstract_parenthesized_declarator"
+            | "attributed_declarator"
             | "variadic_declarator" => last_declarator(at),
             _ => {
                 found.name = Some(at);
@@ -79,7 +84,9 @@ pub(in crate::languages) fn read(node: Node<'_>) -> Declarator<'_> {
 }
 
 fn last_declarator(node: Node<'_>) -> Option<Node<'_>> {
-    (0..node.named_child_count() as u32).filter_map(|at| node.named_child(at)).find(|child| is_declarator(child.kind()))
+    (0..node.named_child_count() as u32)
+        .filter_map(|at| node.named_child(at))
+        .find(|child| is_declarator(child.kind()))
 }
 
 /// The type that `base` becomes around `declarator`. Parameters of function types are mentioned on the way.
@@ -92,7 +99,9 @@ pub(in crate::languages) fn around<'t>(
         let mut types = Vec::new();
         if let Some(parameters) = lowering.field(function, "parameters") {
             for parameter in named(lowering, parameters) {
-                let type_ = lowering.field(parameter, "type").map_or(UNKNOWN, |type_| lowering.lower_type(type_));
+                let type_ = lowering
+                    .field(parameter, "type")
+                    .map_or(UNKNOWN, |type_| lowering.lower_type(type_));
                 types.push(type_);
             }
         }
@@ -100,12 +109,18 @@ pub(in crate::languages) fn around<'t>(
         let types = lowering.push_list(&types);
         return lowering.push_expression(Expression::FunctionType(types), function.start_byte());
     }
-    if declarator.wrapped { lowering.wrap(base, Expression::Wrapped) } else { base }
+    if declarator.wrapped {
+        lowering.wrap(base, Expression::Wrapped)
+    } else {
+        base
+    }
 }
 
 /// `struct foo *(*)(int)`: a type with an abstract declarator.
 pub(super) fn described_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let base = lowering.field(node, "type").map_or(UNKNOWN, |type_| lowering.lower_type(type_));
+    let base = lowering
+        .field(node, "type")
+        .map_or(UNKNOWN, |type_| lowering.lower_type(type_));
     match lowering.field(node, "declarator") {
         Some(declarator) => {
             let mut declarator = read(declarator);

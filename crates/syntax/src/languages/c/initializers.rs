@@ -9,7 +9,10 @@ use tree_sitter::Node;
 pub(super) fn list<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, type_: ExpressionId, array: bool) -> ExpressionId {
     let items = named(lowering, node);
     let is_record = items.iter().any(|item| {
-        item.kind() == "initializer_pair" && item.named_child(0).is_some_and(|first| first.kind() == "field_designator")
+        item.kind() == "initializer_pair"
+            && item
+                .named_child(0)
+                .is_some_and(|first| first.kind() == "field_designator")
     });
     if array && !is_record {
         let mut values = Vec::new();
@@ -34,7 +37,9 @@ pub(super) fn list<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, type_: Expre
             Some(name) => Some(name),
             None => field_at(lowering, type_, position),
         };
-        let Some(content) = content_of(lowering, item) else { continue };
+        let Some(content) = content_of(lowering, item) else {
+            continue;
+        };
         let content = lowering.lower(content, Role::Read);
         if let (Some(name), false) = (name, content == UNKNOWN) {
             let place = lowering.member_expression(value, name);
@@ -70,8 +75,12 @@ pub(super) fn untyped<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expres
 
 /// `(struct foo){ … }`.
 pub(super) fn compound<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let type_ = lowering.field(node, "type").map_or(UNKNOWN, |type_| lowering.lower_type(type_));
-    let array = lowering.field(node, "type").is_some_and(|type_| lowering.text(type_).ends_with(']'));
+    let type_ = lowering
+        .field(node, "type")
+        .map_or(UNKNOWN, |type_| lowering.lower_type(type_));
+    let array = lowering
+        .field(node, "type")
+        .is_some_and(|type_| lowering.text(type_).ends_with(']'));
     match lowering.field(node, "value") {
         Some(value) if value.kind() == "initializer_list" => list(lowering, value, type_, array),
         _ => lowering.wrap(type_, Expression::Typed),
@@ -84,7 +93,11 @@ pub(super) fn pair<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressio
 }
 
 fn content_of<'t>(lowering: &Lowering<'t>, item: Node<'t>) -> Option<Node<'t>> {
-    if item.kind() == "initializer_pair" { lowering.field(item, "value") } else { Some(item) }
+    if item.kind() == "initializer_pair" {
+        lowering.field(item, "value")
+    } else {
+        Some(item)
+    }
 }
 
 /// The name in `.name = …`.
@@ -119,7 +132,12 @@ fn field_at(lowering: &Lowering<'_>, type_: ExpressionId, position: usize) -> Op
         }
         _ => return None,
     };
-    let is_field = |definition: &&crate::facts::Definition| definition.parent == Some(id) && definition.kind == Kind::Field;
+    let is_field =
+        |definition: &&crate::facts::Definition| definition.parent == Some(id) && definition.kind == Kind::Field;
     let from = id.index().min(lowering.definitions.len());
-    lowering.definitions[from..].iter().filter(is_field).nth(position).map(|field| field.name)
+    lowering.definitions[from..]
+        .iter()
+        .filter(is_field)
+        .nth(position)
+        .map(|field| field.name)
 }

@@ -27,7 +27,9 @@ pub(super) fn shared<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role
         "preproc_include" => Some(preprocessor::include(lowering, node)),
         "preproc_def" => Some(preprocessor::constant(lowering, node)),
         "preproc_function_def" => Some(preprocessor::function(lowering, node)),
-        "preproc_if" | "preproc_ifdef" | "preproc_elif" | "preproc_elifdef" => Some(preprocessor::conditional(lowering, node)),
+        "preproc_if" | "preproc_ifdef" | "preproc_elif" | "preproc_elifdef" => {
+            Some(preprocessor::conditional(lowering, node))
+        }
         "function_definition" => Some(declarations::function_definition(lowering, node)),
         "declaration" => Some(declarations::declaration(lowering, node)),
         "type_definition" => Some(declarations::type_definition(lowering, node)),
@@ -84,5 +86,9 @@ fn update<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionI
 /// The named children of `node` that are code.
 pub(super) fn named<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Vec<Node<'t>> {
     let children = lowering.children(node);
-    children.named().map(|child| child.node).filter(|child| child.kind() != "comment").collect()
+    children
+        .named()
+        .map(|child| child.node)
+        .filter(|child| child.kind() != "comment")
+        .collect()
 }

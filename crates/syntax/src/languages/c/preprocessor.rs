@@ -10,7 +10,9 @@ use tree_sitter::Node;
 const MAX_NUMBERS: usize = 4000;
 
 pub(super) fn include<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(path) = lowering.field(node, "path").filter(|path| path.kind() != "identifier") else { return UNKNOWN };
+    let Some(path) = lowering.field(node, "path").filter(|path| path.kind() != "identifier") else {
+        return UNKNOWN;
+    };
     let text = lowering.text(path);
     let import = Import {
         module: lowering.names.intern(text.trim_matches(['"', '<', '>'])),
@@ -30,7 +32,9 @@ pub(super) fn include<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expres
 
 /// `#define NAME value`. A guard without a value is no one's business.
 pub(super) fn constant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let (Some(name), Some(value)) = (lowering.field(node, "name"), lowering.field(node, "value")) else { return UNKNOWN };
+    let (Some(name), Some(value)) = (lowering.field(node, "name"), lowering.field(node, "value")) else {
+        return UNKNOWN;
+    };
     let text = lowering.text(value).trim();
     let is_number = text.starts_with(|letter: char| letter.is_ascii_digit());
     if is_number && lowering.definitions.len() > MAX_NUMBERS {
@@ -38,10 +42,17 @@ pub(super) fn constant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expre
     }
     define(lowering, node, name, Kind::Constant);
     // Another name of something: what it names is followed.
-    let is_name = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !is_number;
+    let is_name =
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !is_number;
     if is_name && text != lowering.text(name) {
         let other = lowering.names.intern(text);
-        let value = lowering.push_expression(Expression::Free { name: other, scope: lowering.scope }, value.start_byte());
+        let value = lowering.push_expression(
+            Expression::Free {
+                name: other,
+                scope: lowering.scope,
+            },
+            value.start_byte(),
+        );
         let target = lowering.name_expression(name);
         lowering.flow(target, value, node);
     }
@@ -50,16 +61,29 @@ pub(super) fn constant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expre
 
 /// `#define NAME(a, b) body`: what the body calls is called by the macro.
 pub(super) fn function<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let id = define(lowering, node, name, Kind::Macro);
     let mut parameters = Vec::new();
     if let Some(list) = lowering.field(node, "parameters") {
         let children = lowering.children(list);
         for child in children.iter() {
-            let passing = if child.node.kind() == "..." { Passing::Rest } else { Passing::Normal };
+            let passing = if child.node.kind() == "..." {
+                Passing::Rest
+            } else {
+                Passing::Normal
+            };
             if child.named || passing == Passing::Rest {
                 let name = lowering.name_of(child.node);
-                parameters.push(Parameter { name, binding: None, type_: None, type_text: None, default: None, passing });
+                parameters.push(Parameter {
+                    name,
+                    binding: None,
+                    type_: None,
+                    type_text: None,
+                    default: None,
+                    passing,
+                });
             }
         }
     }
@@ -71,8 +95,12 @@ pub(super) fn function<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expre
 }
 
 fn define<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, name: Node<'t>, kind: Kind) -> DefinitionId {
-    let new =
-        NewDefinition { kind, name: lowering.name_of(name), name_at: Lowering::position(name), span: Lowering::span(node) };
+    let new = NewDefinition {
+        kind,
+        name: lowering.name_of(name),
+        name_at: Lowering::position(name),
+        span: Lowering::span(node),
+    };
     let id = lowering.new_definition(new);
     let value = lowering.field(node, "value").filter(|_| kind == Kind::Macro);
     lowering.definitions[id.index()].signature = match value {
@@ -111,19 +139,40 @@ fn calls_in<'t>(lowering: &mut Lowering<'t>, value: Node<'t>, id: DefinitionId, 
             at += 1;
         }
         let word = &text[from..at];
-        let after = bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace()).map(|skip| bytes[at + skip]);
-        let before = bytes[..from].iter().rev().find(|byte| !byte.is_ascii_whitespace()).copied();
+        let after = bytes[at..]
+            .iter()
+            .position(|byte| !byte.is_ascii_whitespace())
+            .map(|skip| bytes[at + skip]);
+        let before = bytes[..from]
+            .iter()
+            .rev()
+            .find(|byte| !byte.is_ascii_whitespace())
+            .copied();
         let is_member = before == Some(b'.') || (before == Some(b'>') && text[..from].trim_end().ends_with("->"));
-        let is_parameter = parameters.iter().any(|parameter| lowering.names.get(parameter.name) == word);
+        let is_parameter = parameters
+            .iter()
+            .any(|parameter| lowering.names.get(parameter.name) == word);
         if after != Some(b'(') || is_member || is_parameter || is_keyword(word) {
             continue;
         }
         let name = lowering.names.slice(value.start_byte() + from, value.start_byte() + at);
-        let callee = Expression::Free { name, scope: lowering.scope };
+        let callee = Expression::Free {
+            name,
+            scope: lowering.scope,
+        };
         let expression = lowering.push_expression(callee, value.start_byte() + from);
-        let position = Position { line, column: column + (from - line_start) as u32 };
+        let position = Position {
+            line,
+            column: column + (from - line_start) as u32,
+        };
         // How many arguments there are depends on what the macro is given.
-        lowering.references.push(Reference { expression, role: Role::Call, at: position, within: Some(id), arguments: u8::MAX });
+        lowering.references.push(Reference {
+            expression,
+            role: Role::Call,
+            at: position,
+            within: Some(id),
+            arguments: u8::MAX,
+        });
     }
 }
 
@@ -139,14 +188,32 @@ fn skip_literal(bytes: &[u8], start: usize) -> usize {
 fn is_keyword(word: &str) -> bool {
     matches!(
         word,
-        "if" | "while" | "for" | "switch" | "return" | "sizeof" | "typeof" | "__typeof__" | "defined" | "__attribute__" | "do"
-            | "else" | "case" | "alignof" | "_Alignof" | "_Generic" | "__builtin_offsetof" | "decltype" | "static_assert"
+        "if" | "while"
+            | "for"
+            | "switch"
+            | "return"
+            | "sizeof"
+            | "typeof"
+            | "__typeof__"
+            | "defined"
+            | "__attribute__"
+            | "do"
+            | "else"
+            | "case"
+            | "alignof"
+            | "_Alignof"
+            | "_Generic"
+            | "__builtin_offsetof"
+            | "decltype"
+            | "static_assert"
     )
 }
 
 /// A conditional's own condition is no code of the program.
 pub(super) fn conditional<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let condition = lowering.field(node, "condition").or_else(|| lowering.field(node, "name"));
+    let condition = lowering
+        .field(node, "condition")
+        .or_else(|| lowering.field(node, "name"));
     let children = lowering.children(node);
     for child in children.named() {
         if Some(child.node) == condition {

@@ -6,14 +6,20 @@ use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Flags, Kind, N
 use tree_sitter::Node;
 
 /// A record with a body is defined, called by its tag or by `other` (the name a `typedef` gives it); one without is mentioned.
-pub(in crate::languages) fn record<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, other: Option<Node<'t>>) -> ExpressionId {
+pub(in crate::languages) fn record<'t>(
+    lowering: &mut Lowering<'t>,
+    node: Node<'t>,
+    other: Option<Node<'t>>,
+) -> ExpressionId {
     let kind = match node.kind() {
         "union_specifier" => Kind::Union,
         "class_specifier" => Kind::Class,
         _ => Kind::Struct,
     };
     let tag = lowering.field(node, "name");
-    let Some(body) = lowering.field(node, "body") else { return mention(lowering, node, tag) };
+    let Some(body) = lowering.field(node, "body") else {
+        return mention(lowering, node, tag);
+    };
     match tag.or(other) {
         Some(name) => define(lowering, node, kind, name, tag, Some(body)),
         None => {
@@ -30,7 +36,13 @@ fn mention<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, tag: Option<Node<'t>
         return lowering.lower_type(tag);
     }
     let name = tag_name(lowering, node, tag);
-    let value = lowering.push_expression(Expression::Free { name, scope: lowering.scope }, tag.start_byte());
+    let value = lowering.push_expression(
+        Expression::Free {
+            name,
+            scope: lowering.scope,
+        },
+        tag.start_byte(),
+    );
     lowering.reference(value, Role::Type, tag);
     value
 }
@@ -85,7 +97,9 @@ pub(in crate::languages) fn bind(lowering: &mut Lowering<'_>, name: Name, id: De
     // A record declared inside of another one is seen outside of it in C.
     let mut scope = lowering.scope;
     while lowering.rules.tags_apart && lowering.scopes[scope.index()].kind == ScopeKind::Type {
-        let Some(parent) = lowering.scopes[scope.index()].parent else { break };
+        let Some(parent) = lowering.scopes[scope.index()].parent else {
+            break;
+        };
         scope = parent;
     }
     if lowering.binding_in(scope, name).is_none() {
@@ -99,7 +113,9 @@ pub(in crate::languages) fn enumeration<'t>(
     other: Option<Node<'t>>,
 ) -> ExpressionId {
     let tag = lowering.field(node, "name");
-    let Some(body) = lowering.field(node, "body") else { return mention(lowering, node, tag) };
+    let Some(body) = lowering.field(node, "body") else {
+        return mention(lowering, node, tag);
+    };
     match tag.or(other) {
         Some(name) => define(lowering, node, Kind::Enum, name, tag, Some(body)),
         None => {
@@ -113,9 +129,13 @@ pub(in crate::languages) fn enumeration<'t>(
 
 /// Enumerators are seen where their enum is, except in a C++ `enum class`.
 pub(super) fn enumerator<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name_node) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name_node) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let name = lowering.name_of(name_node);
-    let in_enum = lowering.definition.is_some_and(|id| lowering.definitions[id.index()].kind == Kind::Enum);
+    let in_enum = lowering
+        .definition
+        .is_some_and(|id| lowering.definitions[id.index()].kind == Kind::Enum);
     let new = NewDefinition {
         kind: if in_enum { Kind::EnumMember } else { Kind::Constant },
         name,
@@ -125,7 +145,9 @@ pub(super) fn enumerator<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
     let id = lowering.new_definition(new);
     lowering.definitions[id.index()].signature = lowering.first_line(node);
     let scoped = node.parent().and_then(|list| list.parent()).is_some_and(|around| {
-        (0..around.child_count().min(3) as u32).filter_map(|at| around.child(at)).any(|child| child.kind() == "class")
+        (0..around.child_count().min(3) as u32)
+            .filter_map(|at| around.child(at))
+            .any(|child| child.kind() == "class")
     });
     let mut scope = lowering.scope;
     if in_enum && !scoped {

@@ -5,9 +5,7 @@ use super::super::c::declarators::{self, Declarator, is_declarator};
 use super::super::c::{named, records};
 use super::{bind_template_parameters, in_class, names};
 use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
-use crate::facts::{
-    BaseKind, DefinitionId, Expression, ExpressionId, Flags, Kind, Role, ScopeKind, Visibility,
-};
+use crate::facts::{BaseKind, DefinitionId, Expression, ExpressionId, Flags, Kind, Role, ScopeKind, Visibility};
 use tree_sitter::Node;
 
 /// A class with a body is defined; one without is mentioned.
@@ -37,7 +35,10 @@ pub(super) fn class<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressi
     lowering.definitions[id.index()].body = Some(scope);
     let saved = lowering.enter(id, scope);
     bind_template_parameters(lowering, node);
-    for clause in named(lowering, node).into_iter().filter(|child| child.kind() == "base_class_clause") {
+    for clause in named(lowering, node)
+        .into_iter()
+        .filter(|child| child.kind() == "base_class_clause")
+    {
         lowering.base_clause(id, clause, BaseKind::Extends);
     }
     lowering.pending_doc = None;
@@ -48,7 +49,11 @@ pub(super) fn class<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressi
 
 /// The members of a class, each as visible as the last access specifier says.
 fn members<'t>(lowering: &mut Lowering<'t>, body: Node<'t>, class: DefinitionId, kind: Kind) {
-    let mut visibility = if kind == Kind::Class { Visibility::Private } else { Visibility::Public };
+    let mut visibility = if kind == Kind::Class {
+        Visibility::Private
+    } else {
+        Visibility::Public
+    };
     let children = lowering.children(body);
     for child in children.named().map(|child| child.node) {
         match child.kind() {
@@ -116,22 +121,55 @@ fn member_function<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, declarator: 
         flags.insert(Flags::STATIC);
     }
     if !has_body {
-        let pure = named(lowering, node).iter().any(|child| child.kind() == "pure_virtual_clause")
-            || lowering.field(node, "default_value").is_some_and(|value| lowering.text(value) == "0");
-        let given = named(lowering, node).iter().any(|child| child.kind() == "default_method_clause");
+        let pure = named(lowering, node)
+            .iter()
+            .any(|child| child.kind() == "pure_virtual_clause")
+            || lowering
+                .field(node, "default_value")
+                .is_some_and(|value| lowering.text(value) == "0");
+        let given = named(lowering, node)
+            .iter()
+            .any(|child| child.kind() == "default_method_clause");
         if pure {
             flags.insert(Flags::ABSTRACT);
         } else if !given {
             flags.insert(Flags::DECLARATION);
         }
     }
-    let specifiers = declarator.function.map(|function| named(lowering, function)).unwrap_or_default();
-    for specifier in specifiers.into_iter().filter(|child| child.kind() == "virtual_specifier") {
-        flags.insert(if lowering.text(specifier) == "final" { Flags::FINAL } else { Flags::OVERRIDE });
+    let specifiers = declarator
+        .function
+        .map(|function| named(lowering, function))
+        .unwrap_or_default();
+    for specifier in specifiers
+        .into_iter()
+        .filter(|child| child.kind() == "virtual_specifier")
+    {
+        flags.insert(if lowering.text(specifier) == "final" {
+            Flags::FINAL
+        } else {
+            Flags::OVERRIDE
+        });
     }
-    let visibility = if is_static && !is_member { Visibility::Private } else { Visibility::Public };
-    let declarator = Declarator { name: Some(name), ..declarator };
-    declarations::function(lowering, node, declarator, FunctionForm { kind, flags, visibility, owner });
+    let visibility = if is_static && !is_member {
+        Visibility::Private
+    } else {
+        Visibility::Public
+    };
+    let declarator = Declarator {
+        name: Some(name),
+        ..declarator
+    };
+    declarations::function(
+        lowering,
+        node,
+        declarator,
+        FunctionForm {
+            kind,
+            flags,
+            visibility,
+            owner,
+        },
+    );
 }
 
 fn last_word(lowering: &Lowering<'_>, owner: ExpressionId) -> String {
@@ -148,8 +186,12 @@ fn is_test_macro(name: &str) -> bool {
 
 /// `TEST(Suite, Name) { … }` of GoogleTest.
 fn test_case<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, declarator: Declarator<'t>) -> bool {
-    let list = declarator.function.and_then(|function| lowering.field(function, "parameters"));
-    let (Some(list), Some(body)) = (list, lowering.field(node, "body")) else { return false };
+    let list = declarator
+        .function
+        .and_then(|function| lowering.field(function, "parameters"));
+    let (Some(list), Some(body)) = (list, lowering.field(node, "body")) else {
+        return false;
+    };
     let parts = named(lowering, list);
     let [suite, name] = parts.as_slice() else { return false };
     let title = format!("{}.{}", lowering.text(*suite), lowering.text(*name));
@@ -182,8 +224,10 @@ fn test_case<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, declarator: Declar
 pub(super) fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let type_node = lowering.field(node, "type");
     let children = named(lowering, node);
-    let declared: Vec<Node<'t>> =
-        children.into_iter().filter(|child| Some(*child) != type_node && is_declarator(child.kind())).collect();
+    let declared: Vec<Node<'t>> = children
+        .into_iter()
+        .filter(|child| Some(*child) != type_node && is_declarator(child.kind()))
+        .collect();
     let in_function = lowering.enclosing_function().is_some() && in_class(lowering).is_none();
     let base = type_node.map_or(UNKNOWN, |type_| lowering.lower_type(type_));
     let type_text = type_node.map(|type_| lowering.type_text(type_));
@@ -197,7 +241,11 @@ pub(super) fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Ex
         }
         let Some(name) = declarator.name else { continue };
         let constructs = type_node.filter(|type_| is_named_type(type_.kind()) && !declarator.wrapped && !is_extern);
-        let written = if declarator.is_function { declarator.function } else { None };
+        let written = if declarator.is_function {
+            declarator.function
+        } else {
+            None
+        };
         declarator.is_function = false;
         // `T x(y);` in a function is nearly always a variable, whatever it looks like.
         let function = declarator.function.take().filter(|_| written.is_some());
@@ -210,7 +258,11 @@ pub(super) fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Ex
             lowering.assign(name, UNKNOWN, &declare);
         }
         for definition in &mut lowering.definitions[before..] {
-            definition.visibility = if is_static { Visibility::Private } else { Visibility::Public };
+            definition.visibility = if is_static {
+                Visibility::Private
+            } else {
+                Visibility::Public
+            };
             if is_extern {
                 definition.flags.insert(Flags::DECLARATION);
             }
@@ -244,8 +296,10 @@ fn initial_value<'t>(
 ) -> ExpressionId {
     match (value, constructs) {
         (Some(value), Some(at)) if matches!(value.kind(), "argument_list" | "initializer_list") => {
-            let arguments: Vec<ExpressionId> =
-                named(lowering, value).into_iter().map(|argument| lowering.lower(argument, Role::Read)).collect();
+            let arguments: Vec<ExpressionId> = named(lowering, value)
+                .into_iter()
+                .map(|argument| lowering.lower(argument, Role::Read))
+                .collect();
             construct(lowering, at, type_, &arguments)
         }
         (Some(value), _) if value.kind() == "argument_list" => {
@@ -263,7 +317,12 @@ fn initial_value<'t>(
     }
 }
 
-fn construct<'t>(lowering: &mut Lowering<'t>, at: Node<'t>, type_: ExpressionId, arguments: &[ExpressionId]) -> ExpressionId {
+fn construct<'t>(
+    lowering: &mut Lowering<'t>,
+    at: Node<'t>,
+    type_: ExpressionId,
+    arguments: &[ExpressionId],
+) -> ExpressionId {
     if type_ == UNKNOWN {
         return UNKNOWN;
     }
@@ -287,7 +346,9 @@ pub(super) fn field_declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>)
         .into_iter()
         .filter(|child| *child != type_node && Some(*child) != default && is_declarator(child.kind()))
         .collect();
-    let is_function = declared.first().is_some_and(|first| declarators::read(*first).is_function);
+    let is_function = declared
+        .first()
+        .is_some_and(|first| declarators::read(*first).is_function);
     if is_function {
         for child in declared {
             member_function(lowering, node, declarators::read(child), false);
@@ -322,7 +383,9 @@ pub(super) fn field_declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>)
 /// `name(arguments)` before the body of a constructor: a base is constructed, a field is given a value.
 pub(super) fn field_initializer<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let parts = named(lowering, node);
-    let Some((&target, rest)) = parts.split_first() else { return UNKNOWN };
+    let Some((&target, rest)) = parts.split_first() else {
+        return UNKNOWN;
+    };
     let mut arguments = Vec::new();
     for list in rest {
         for argument in named(lowering, *list) {
@@ -347,12 +410,20 @@ pub(super) fn field_initializer<'t>(lowering: &mut Lowering<'t>, node: Node<'t>)
         lowering.flow(place, argument, target);
     }
     let list = lowering.push_list(&arguments);
-    lowering.push_expression(Expression::New { type_: value, arguments: list }, node.start_byte())
+    lowering.push_expression(
+        Expression::New {
+            type_: value,
+            arguments: list,
+        },
+        node.start_byte(),
+    )
 }
 
 /// `namespace a::b { … }`: one module in another. Without a name, what is inside stays in the file.
 pub(super) fn namespace<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(body) = lowering.field(node, "body") else { return UNKNOWN };
+    let Some(body) = lowering.field(node, "body") else {
+        return UNKNOWN;
+    };
     let Some(name) = lowering.field(node, "name") else {
         let before = lowering.definitions.len();
         lowering.walk_node(body);
@@ -403,4 +474,3 @@ fn flatten<'t>(name: Node<'t>, parts: &mut Vec<Node<'t>>) {
         parts.push(name);
     }
 }
-

@@ -40,11 +40,15 @@ impl Hooks for Cpp {
         if node.kind() != "lambda_expression" {
             return;
         }
-        let Some(declarator) = lowering.field(node, "declarator") else { return };
+        let Some(declarator) = lowering.field(node, "declarator") else {
+            return;
+        };
         if let Some(parameters) = lowering.field(declarator, "parameters") {
             lowering.parameters(parameters, id);
         }
-        let result = named(lowering, declarator).into_iter().find(|child| child.kind() == "trailing_return_type");
+        let result = named(lowering, declarator)
+            .into_iter()
+            .find(|child| child.kind() == "trailing_return_type");
         if let Some(result) = result.and_then(|result| result.named_child(0)) {
             lowering.result_type(id, result);
         }
@@ -65,7 +69,9 @@ fn template<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
 /// `for (T x : container)`.
 fn range_loop<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     lowering.in_scope(ScopeKind::Block, |lowering| {
-        let container = lowering.field(node, "right").map_or(UNKNOWN, |right| lowering.lower(right, Role::Read));
+        let container = lowering
+            .field(node, "right")
+            .map_or(UNKNOWN, |right| lowering.lower(right, Role::Read));
         let element = lowering.wrap(container, Expression::Element);
         let declarator = lowering.field(node, "declarator").map(declarators::read);
         if let Some(name) = declarator.and_then(|declarator| declarator.name) {
@@ -85,11 +91,19 @@ fn range_loop<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
 
 fn catch_clause<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     lowering.in_scope(ScopeKind::Block, |lowering| {
-        let parameters = lowering.field(node, "parameters").map(|list| named(lowering, list)).unwrap_or_default();
+        let parameters = lowering
+            .field(node, "parameters")
+            .map(|list| named(lowering, list))
+            .unwrap_or_default();
         for parameter in parameters {
-            let Some(type_node) = lowering.field(parameter, "type") else { continue };
+            let Some(type_node) = lowering.field(parameter, "type") else {
+                continue;
+            };
             let type_ = lowering.lower_type(type_node);
-            let name = lowering.field(parameter, "declarator").map(declarators::read).and_then(|declarator| declarator.name);
+            let name = lowering
+                .field(parameter, "declarator")
+                .map(declarators::read)
+                .and_then(|declarator| declarator.name);
             if let Some(name) = name {
                 let mut declare = Declare::new(Hoist::Block, parameter);
                 declare.type_ = Some((type_, lowering.type_text(type_node)));

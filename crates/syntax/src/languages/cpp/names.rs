@@ -25,13 +25,17 @@ pub(super) fn last_name(node: Node<'_>) -> Node<'_> {
 
 /// The `name` of a path; `template` before it is a word of its own there.
 fn last_part(node: Node<'_>) -> Option<Node<'_>> {
-    (0..node.named_child_count() as u32).rev().find_map(|at| node.named_child(at))
+    (0..node.named_child_count() as u32)
+        .rev()
+        .find_map(|at| node.named_child(at))
 }
 
 /// `scope::name`: a member of what the scope names.
 pub(super) fn qualified<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> ExpressionId {
     let Some(name) = last_part(node) else { return UNKNOWN };
-    let Some(scope) = lowering.field(node, "scope") else { return lowering.lower(name, role) };
+    let Some(scope) = lowering.field(node, "scope") else {
+        return lowering.lower(name, role);
+    };
     let arguments = lowering.call_arguments;
     let object = lowering.lower_type(scope);
     lowering.call_arguments = arguments;
@@ -42,7 +46,9 @@ pub(super) fn qualified<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: R
 fn member_path<'t>(lowering: &mut Lowering<'t>, object: ExpressionId, name: Node<'t>, role: Role) -> ExpressionId {
     match name.kind() {
         "qualified_identifier" => {
-            let (Some(scope), Some(last)) = (lowering.field(name, "scope"), last_part(name)) else { return UNKNOWN };
+            let (Some(scope), Some(last)) = (lowering.field(name, "scope"), last_part(name)) else {
+                return UNKNOWN;
+            };
             let scope_name = last_name(scope);
             let text = lowering.name_of(scope_name);
             let inner = lowering.member_expression(object, text);
@@ -71,10 +77,19 @@ fn member_path<'t>(lowering: &mut Lowering<'t>, object: ExpressionId, name: Node
 
 /// The types that a template is applied to.
 fn template_arguments<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Vec<ExpressionId> {
-    let holder = if node.kind().starts_with("dependent") { node.named_child(0).unwrap_or(node) } else { node };
-    let Some(list) = lowering.field(holder, "arguments") else { return Vec::new() };
+    let holder = if node.kind().starts_with("dependent") {
+        node.named_child(0).unwrap_or(node)
+    } else {
+        node
+    };
+    let Some(list) = lowering.field(holder, "arguments") else {
+        return Vec::new();
+    };
     let arguments = lowering.call_arguments;
-    let types = named(lowering, list).into_iter().map(|argument| lowering.lower_type(argument)).collect();
+    let types = named(lowering, list)
+        .into_iter()
+        .map(|argument| lowering.lower_type(argument))
+        .collect();
     lowering.call_arguments = arguments;
     types
 }
@@ -116,7 +131,9 @@ pub(super) fn split<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> (Option<
 
 /// `name<T>` called or named: the function is what counts, the types are mentioned.
 pub(super) fn template_name<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> ExpressionId {
-    let Some(name) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let value = lowering.lower(name, role);
     template_arguments(lowering, node);
     value
@@ -124,7 +141,9 @@ pub(super) fn template_name<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, rol
 
 /// `object.name`, where the name may carry template arguments or a path.
 pub(super) fn member<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> ExpressionId {
-    let (Some(object), Some(name)) = (lowering.field(node, "argument"), lowering.field(node, "field")) else { return UNKNOWN };
+    let (Some(object), Some(name)) = (lowering.field(node, "argument"), lowering.field(node, "field")) else {
+        return UNKNOWN;
+    };
     let arguments = lowering.call_arguments;
     let object = lowering.lower(object, Role::Read);
     lowering.call_arguments = arguments;
@@ -147,9 +166,22 @@ pub(super) fn known_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Opt
         _ => return None,
     };
     let name = lowering.field(template, "name").map(|name| lowering.text(name))?;
-    let makes = matches!(name, "make_unique" | "make_shared" | "make_optional" | "allocate_shared");
-    if !makes && !matches!(name, "static_cast" | "dynamic_cast" | "const_cast" | "reinterpret_cast" | "static_pointer_cast"
-        | "dynamic_pointer_cast" | "any_cast" | "get_if")
+    let makes = matches!(
+        name,
+        "make_unique" | "make_shared" | "make_optional" | "allocate_shared"
+    );
+    if !makes
+        && !matches!(
+            name,
+            "static_cast"
+                | "dynamic_cast"
+                | "const_cast"
+                | "reinterpret_cast"
+                | "static_pointer_cast"
+                | "dynamic_pointer_cast"
+                | "any_cast"
+                | "get_if"
+        )
     {
         return None;
     }
@@ -172,7 +204,9 @@ pub(super) fn known_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Opt
 }
 
 pub(super) fn new_expression<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(type_node) = lowering.field(node, "type") else { return UNKNOWN };
+    let Some(type_node) = lowering.field(node, "type") else {
+        return UNKNOWN;
+    };
     let arguments = lowering.field(node, "arguments");
     let (listed, count) = match arguments {
         Some(list) if list.kind() == "argument_list" => lowering.listed_arguments(arguments),
@@ -195,8 +229,14 @@ pub(super) fn new_expression<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) ->
 pub(super) fn using<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let children = lowering.children(node);
     let whole = children.iter().any(|child| child.node.kind() == "namespace");
-    let Some(path) = children.named().next_back().map(|child| child.node) else { return UNKNOWN };
-    let text: String = lowering.text(path).chars().filter(|letter| !letter.is_whitespace()).collect();
+    let Some(path) = children.named().next_back().map(|child| child.node) else {
+        return UNKNOWN;
+    };
+    let text: String = lowering
+        .text(path)
+        .chars()
+        .filter(|letter| !letter.is_whitespace())
+        .collect();
     let text = text.trim_start_matches("::");
     if whole {
         import(lowering, path, text, None, None, ImportForm::Wildcard);
@@ -208,7 +248,9 @@ pub(super) fn using<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressi
 
 /// `namespace short = a::b;`.
 pub(super) fn namespace_alias<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let target = named(lowering, node).into_iter().rfind(|child| *child != name);
     let Some(target) = target else { return UNKNOWN };
     let (alias, module) = (lowering.text(name), lowering.text(target));
@@ -246,7 +288,9 @@ fn import<'t>(
 
 /// `using Name = Type;`.
 pub(super) fn alias<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let (Some(name), Some(type_node)) = (lowering.field(node, "name"), lowering.field(node, "type")) else { return UNKNOWN };
+    let (Some(name), Some(type_node)) = (lowering.field(node, "name"), lowering.field(node, "type")) else {
+        return UNKNOWN;
+    };
     let new = NewDefinition {
         kind: Kind::TypeAlias,
         name: lowering.name_of(name),

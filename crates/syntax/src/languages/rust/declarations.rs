@@ -3,7 +3,8 @@
 use super::patterns;
 use crate::engine::{Lowering, NewDefinition, UNKNOWN};
 use crate::facts::{
-    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Role, Visibility,
+    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter, Passing, Role,
+    Visibility,
 };
 use tree_sitter::Node;
 
@@ -29,7 +30,14 @@ pub(super) fn typed_receiver<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) ->
         let declare = crate::engine::Declare::new(crate::engine::Hoist::Block, pattern);
         patterns::bind(lowering, pattern, value, &declare);
         let name = lowering.names.intern("");
-        let parameter = Parameter { name, binding: None, type_, type_text, default: None, passing: Passing::Normal };
+        let parameter = Parameter {
+            name,
+            binding: None,
+            type_,
+            type_text,
+            default: None,
+            passing: Passing::Normal,
+        };
         lowering.definitions[function.index()].parameters.push(parameter);
         return Some(UNKNOWN);
     }
@@ -42,8 +50,14 @@ fn add_receiver<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
     let binding = lowering.bind(lowering.scope, name, Bound::Receiver(function), 0);
     let text = lowering.text(node);
     let type_text = Some(lowering.normalised(text));
-    let parameter =
-        Parameter { name, binding: Some(binding), type_: None, type_text, default: None, passing: Passing::Receiver };
+    let parameter = Parameter {
+        name,
+        binding: Some(binding),
+        type_: None,
+        type_text,
+        default: None,
+        passing: Passing::Receiver,
+    };
     lowering.definitions[function.index()].parameters.push(parameter);
 }
 
@@ -98,7 +112,9 @@ fn visibility<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>)
 
 /// Members of traits, and of what implements them, are as public as the trait.
 fn is_public_by_place(lowering: &Lowering<'_>, id: DefinitionId) -> bool {
-    let Some(parent) = lowering.definitions[id.index()].parent else { return false };
+    let Some(parent) = lowering.definitions[id.index()].parent else {
+        return false;
+    };
     let parent = &lowering.definitions[parent.index()];
     parent.kind == Kind::Trait || (parent.kind == Kind::Extension && !parent.bases.is_empty())
 }
@@ -126,8 +142,13 @@ fn attributes<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>)
 
 fn function<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
     let definition = &lowering.definitions[id.index()];
-    let parent = definition.parent.map(|parent| lowering.definitions[parent.index()].kind);
-    let has_receiver = definition.parameters.first().is_some_and(|first| first.passing == Passing::Receiver);
+    let parent = definition
+        .parent
+        .map(|parent| lowering.definitions[parent.index()].kind);
+    let has_receiver = definition
+        .parameters
+        .first()
+        .is_some_and(|first| first.passing == Passing::Receiver);
     let is_main = parent.is_none() && lowering.names.get(definition.name) == "main";
     let bodiless = node.kind() == "function_signature_item";
     let flags = &mut lowering.definitions[id.index()].flags;
@@ -135,7 +156,11 @@ fn function<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
         flags.insert(Flags::ENTRY_POINT);
     }
     if bodiless {
-        flags.insert(if parent == Some(Kind::Trait) { Flags::ABSTRACT } else { Flags::DECLARATION });
+        flags.insert(if parent == Some(Kind::Trait) {
+            Flags::ABSTRACT
+        } else {
+            Flags::DECLARATION
+        });
     }
     if !has_receiver && matches!(parent, Some(Kind::Trait | Kind::Extension)) {
         flags.insert(Flags::STATIC);
@@ -145,10 +170,17 @@ fn function<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
 /// `where T: Trait` bounds type parameters as their declaration would.
 fn where_clause<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
     let children = lowering.children(node);
-    let Some(clause) = children.named().map(|child| child.node).find(|child| child.kind() == "where_clause") else { return };
+    let Some(clause) = children
+        .named()
+        .map(|child| child.node)
+        .find(|child| child.kind() == "where_clause")
+    else {
+        return;
+    };
     let predicates = lowering.children(clause);
     for predicate in predicates.named().map(|child| child.node) {
-        let (Some(left), Some(bounds)) = (lowering.field(predicate, "left"), lowering.field(predicate, "bounds")) else {
+        let (Some(left), Some(bounds)) = (lowering.field(predicate, "left"), lowering.field(predicate, "bounds"))
+        else {
             continue;
         };
         let target = lowering.lower_type(left);
@@ -161,7 +193,9 @@ fn where_clause<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
 
 /// A variant is a member of its enum. What it carries is filed under `Variant.position` or its field names.
 pub(super) fn variant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name_node) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name_node) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let new = NewDefinition {
         kind: Kind::EnumMember,
         name: lowering.name_of(name_node),
@@ -175,14 +209,18 @@ pub(super) fn variant<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expres
     definition.visibility = Visibility::Public;
     lowering.bind_definition(lowering.scope, id);
     let owner = lowering.scopes[lowering.scope.index()].definition;
-    let (Some(body), Some(owner)) = (lowering.field(node, "body"), owner) else { return UNKNOWN };
+    let (Some(body), Some(owner)) = (lowering.field(node, "body"), owner) else {
+        return UNKNOWN;
+    };
     let fields = lowering.children(body);
     let mut position = 0;
     for child in fields.named().map(|child| child.node) {
         let (name, type_node): (Name, Node<'t>) = match child.kind() {
             "attribute_item" | "visibility_modifier" | "line_comment" | "block_comment" => continue,
             "field_declaration" => {
-                let (Some(name), Some(type_)) = (lowering.field(child, "name"), lowering.field(child, "type")) else { continue };
+                let (Some(name), Some(type_)) = (lowering.field(child, "name"), lowering.field(child, "type")) else {
+                    continue;
+                };
                 (lowering.name_of(name), type_)
             }
             _ => {
@@ -225,7 +263,11 @@ pub(super) fn positional_fields<'t>(lowering: &mut Lowering<'t>, node: Node<'t>)
         let signature = lowering.first_line(child);
         let definition = &mut lowering.definitions[id.index()];
         definition.signature = signature;
-        definition.visibility = if public { Visibility::Public } else { Visibility::Private };
+        definition.visibility = if public {
+            Visibility::Public
+        } else {
+            Visibility::Private
+        };
         lowering.result_type(id, child);
         lowering.bind_definition(lowering.scope, id);
         (position, public) = (position + 1, false);

@@ -19,7 +19,13 @@ pub(super) fn declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Ex
 
 /// One branch of a `use` tree below `prefix`.
 fn tree<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, prefix: &str, reexported: bool) {
-    let join = |path: &str| if prefix.is_empty() { path.to_owned() } else { format!("{prefix}::{path}") };
+    let join = |path: &str| {
+        if prefix.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{prefix}::{path}")
+        }
+    };
     match node.kind() {
         "use_list" => {
             let children = lowering.children(node);
@@ -28,25 +34,39 @@ fn tree<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, prefix: &str, reexporte
             }
         }
         "scoped_use_list" => {
-            let path = lowering.field(node, "path").map_or(String::new(), |path| lowering.text(path).to_owned());
-            let inner = if path.is_empty() { prefix.to_owned() } else { join(&path) };
+            let path = lowering
+                .field(node, "path")
+                .map_or(String::new(), |path| lowering.text(path).to_owned());
+            let inner = if path.is_empty() {
+                prefix.to_owned()
+            } else {
+                join(&path)
+            };
             if let Some(list) = lowering.field(node, "list") {
                 tree(lowering, list, &inner, reexported);
             }
         }
         "use_wildcard" => {
-            let path = node.named_child(0).map_or(prefix.to_owned(), |path| join(lowering.text(path)));
+            let path = node
+                .named_child(0)
+                .map_or(prefix.to_owned(), |path| join(lowering.text(path)));
             add(lowering, node, &path, None, None, ImportForm::Wildcard, reexported);
         }
         "use_as_clause" => {
-            let (Some(path), Some(alias)) = (lowering.field(node, "path"), lowering.field(node, "alias")) else { return };
+            let (Some(path), Some(alias)) = (lowering.field(node, "path"), lowering.field(node, "alias")) else {
+                return;
+            };
             let full = join(lowering.text(path));
             leaf(lowering, path, &full, Some(alias), reexported);
         }
         _ => {
             let text = lowering.text(node);
             // `a::{self}` is `a`.
-            let full = if text == "self" && !prefix.is_empty() { prefix.to_owned() } else { join(text) };
+            let full = if text == "self" && !prefix.is_empty() {
+                prefix.to_owned()
+            } else {
+                join(text)
+            };
             leaf(lowering, node, &full, None, reexported);
         }
     }
@@ -63,7 +83,11 @@ fn leaf<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, path: &str, alias: Opti
         Some(alias) => lowering.text(alias),
         None => member.unwrap_or(path),
     };
-    let form = if member.is_some() { ImportForm::Member } else { ImportForm::Module };
+    let form = if member.is_some() {
+        ImportForm::Member
+    } else {
+        ImportForm::Module
+    };
     let member = member.map(|member| lowering.names.intern(member));
     let bound = (bound != "_").then(|| lowering.names.intern(bound));
     add(lowering, at, module, member, bound, form, reexported);
@@ -98,7 +122,9 @@ fn add<'t>(
 }
 
 pub(super) fn extern_crate<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let bound = lowering.field(node, "alias").unwrap_or(name);
     let (module, alias) = (lowering.text(name), lowering.name_of(bound));
     add(lowering, name, module, None, Some(alias), ImportForm::Module, false);
@@ -134,7 +160,9 @@ pub(super) fn module_file<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Op
 
 /// `#[path = "other.rs"]` before a module.
 fn path_attribute<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> Option<String> {
-    let attribute = node.prev_named_sibling().filter(|before| before.kind() == "attribute_item")?;
+    let attribute = node
+        .prev_named_sibling()
+        .filter(|before| before.kind() == "attribute_item")?;
     let text = lowering.text(attribute).strip_prefix("#[path")?;
     let path = text.split('"').nth(1)?;
     path.ends_with(".rs").then(|| path.to_owned())
@@ -190,7 +218,10 @@ pub(super) fn settle(lowering: &mut Lowering<'_>) {
             continue;
         }
         let name = lowering.names.intern(first);
-        let start = match lowering.binding_in(ScopeId(0), name).map(|binding| lowering.bindings[binding.index()].to) {
+        let start = match lowering
+            .binding_in(ScopeId(0), name)
+            .map(|binding| lowering.bindings[binding.index()].to)
+        {
             Some(Bound::Definition(_)) => format!("self::{first}"),
             Some(Bound::Import(other)) if other.index() != at => {
                 let other = &lowering.imports[other.index()];
@@ -203,7 +234,11 @@ pub(super) fn settle(lowering: &mut Lowering<'_>) {
             }
             _ => continue,
         };
-        let path = if rest.is_empty() { start } else { format!("{start}::{rest}") };
+        let path = if rest.is_empty() {
+            start
+        } else {
+            format!("{start}::{rest}")
+        };
         if path.len() < 1000 {
             lowering.imports[at].module = lowering.names.intern(&path);
         }

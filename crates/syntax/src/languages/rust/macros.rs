@@ -8,7 +8,9 @@ use crate::facts::{Expression, ExpressionId, Kind, Role};
 use tree_sitter::Node;
 
 pub(super) fn definition<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name_node) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name_node) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let new = NewDefinition {
         kind: Kind::Macro,
         name: lowering.name_of(name_node),
@@ -22,10 +24,14 @@ pub(super) fn definition<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
 }
 
 pub(super) fn invocation<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let Some(name) = lowering.field(node, "macro") else { return UNKNOWN };
+    let Some(name) = lowering.field(node, "macro") else {
+        return UNKNOWN;
+    };
     lowering.lower(name, Role::Macro);
     let body = lowering.children(node).named().next_back().map(|child| child.node);
-    let Some(body) = body.filter(|body| body.kind() == "token_tree") else { return UNKNOWN };
+    let Some(body) = body.filter(|body| body.kind() == "token_tree") else {
+        return UNKNOWN;
+    };
     let values = list(lowering, body);
     // `vec![a, b]` and the like hold what they are given; the others are opaque.
     if lowering.text(name).ends_with("vec") {
@@ -82,7 +88,12 @@ fn chain<'t>(lowering: &mut Lowering<'t>, tokens: &[Node<'t>], at: usize) -> (Ex
     let first = tokens[at];
     let text = lowering.text(first);
     let kind_at = |at: usize| tokens.get(at).map_or("", |token: &Node<'t>| token.kind());
-    let opens = |at: usize| tokens.get(at).and_then(|token| token.child(0)).map_or("", |open| open.kind());
+    let opens = |at: usize| {
+        tokens
+            .get(at)
+            .and_then(|token| token.child(0))
+            .map_or("", |open| open.kind())
+    };
     let is_call = |at: usize| kind_at(at) == "token_tree" && opens(at) == "(";
     // `name!(…)` inside of another macro.
     if kind_at(at + 1) == "!" && kind_at(at + 2) == "token_tree" {

@@ -62,7 +62,10 @@ fn comment<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
     let text = lowering.text(node);
     if (text.starts_with("///") && !text.starts_with("////")) || text.starts_with("/**") {
         lowering.comment(node);
-    } else if (text.starts_with("//!") || text.starts_with("/*!")) && lowering.doc.is_none() && lowering.definition.is_none() {
+    } else if (text.starts_with("//!") || text.starts_with("/*!"))
+        && lowering.doc.is_none()
+        && lowering.definition.is_none()
+    {
         lowering.doc = lowering.clean_doc(node.start_byte(), node.end_byte());
     }
 }
@@ -91,9 +94,13 @@ fn module_word<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId 
 
 /// `path::name`.
 fn path<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> ExpressionId {
-    let Some(name_node) = lowering.field(node, "name") else { return UNKNOWN };
+    let Some(name_node) = lowering.field(node, "name") else {
+        return UNKNOWN;
+    };
     let object = match lowering.field(node, "path") {
-        Some(first) if first.kind() == "identifier" && lowering.text(first) != "Self" => path_start(lowering, first, role),
+        Some(first) if first.kind() == "identifier" && lowering.text(first) != "Self" => {
+            path_start(lowering, first, role)
+        }
         Some(first) if first.kind() == "identifier" => self_type(lowering, first),
         // `super::super` nests the words, not the modules they name.
         Some(outer) if name_node.kind() == "super" => {
@@ -104,7 +111,11 @@ fn path<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Expressi
         }
         Some(outer) => {
             let arguments = lowering.call_arguments;
-            let inner_role = if matches!(role, Role::Type | Role::Inherit) { Role::Type } else { Role::Read };
+            let inner_role = if matches!(role, Role::Type | Role::Inherit) {
+                Role::Type
+            } else {
+                Role::Read
+            };
             let object = lowering.lower(outer, inner_role);
             lowering.call_arguments = arguments;
             object
@@ -122,7 +133,11 @@ fn path_start<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Ex
     let value = lowering.name_expression(node);
     let text = lowering.text(node);
     if text.starts_with(char::is_uppercase) {
-        let role = if matches!(role, Role::Type | Role::Inherit) { Role::Type } else { Role::Read };
+        let role = if matches!(role, Role::Type | Role::Inherit) {
+            Role::Type
+        } else {
+            Role::Read
+        };
         lowering.reference(value, role, node);
     } else {
         lowering.paths.push(value);
@@ -132,7 +147,12 @@ fn path_start<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Ex
 
 /// `Self`: what the `impl` is for, or the trait itself.
 pub(super) fn self_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let holder = lowering.enclosing(|kind| matches!(kind, Kind::Extension | Kind::Trait | Kind::Struct | Kind::Enum | Kind::Union));
+    let holder = lowering.enclosing(|kind| {
+        matches!(
+            kind,
+            Kind::Extension | Kind::Trait | Kind::Struct | Kind::Enum | Kind::Union
+        )
+    });
     let Some(holder) = holder else { return UNKNOWN };
     let definition = &lowering.definitions[holder.index()];
     match (definition.kind, definition.owner) {
@@ -147,14 +167,22 @@ fn tuple_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let children = lowering.children(node);
     let types: Vec<ExpressionId> = children.named().map(|child| lowering.lower_type(child.node)).collect();
     let name = lowering.names.intern("()");
-    let base = lowering.push_expression(Expression::Free { name, scope: lowering.scope }, node.start_byte());
+    let base = lowering.push_expression(
+        Expression::Free {
+            name,
+            scope: lowering.scope,
+        },
+        node.start_byte(),
+    );
     let arguments = lowering.push_list(&types);
     lowering.push_expression(Expression::Generic { base, arguments }, node.start_byte())
 }
 
 /// `Type { field: value, … }`: makes an instance and fills its fields.
 fn struct_literal<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let (Some(name), Some(body)) = (lowering.field(node, "name"), lowering.field(node, "body")) else { return UNKNOWN };
+    let (Some(name), Some(body)) = (lowering.field(node, "name"), lowering.field(node, "body")) else {
+        return UNKNOWN;
+    };
     let type_ = lowering.lower(name, Role::Instantiate);
     let none = lowering.push_list(&[]);
     let value = lowering.push_expression(Expression::New { type_, arguments: none }, node.start_byte());
@@ -186,7 +214,10 @@ fn block<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let children = lowering.children(node);
     lowering.in_scope(ScopeKind::Block, |lowering| {
         let mut value = UNKNOWN;
-        let (doc, decorators) = (lowering.pending_doc.take(), std::mem::take(&mut lowering.pending_decorators));
+        let (doc, decorators) = (
+            lowering.pending_doc.take(),
+            std::mem::take(&mut lowering.pending_decorators),
+        );
         for child in children.named() {
             let node = child.node;
             match node.kind() {
@@ -218,8 +249,12 @@ fn if_expression<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionI
         if let Some(condition) = lowering.field(node, "condition") {
             lowering.lower(condition, Role::Read);
         }
-        lowering.field(node, "consequence").map_or(UNKNOWN, |then| lowering.lower(then, Role::Read))
+        lowering
+            .field(node, "consequence")
+            .map_or(UNKNOWN, |then| lowering.lower(then, Role::Read))
     });
-    let otherwise = lowering.field(node, "alternative").map_or(UNKNOWN, |other| lowering.lower(other, Role::Read));
+    let otherwise = lowering
+        .field(node, "alternative")
+        .map_or(UNKNOWN, |other| lowering.lower(other, Role::Read));
     lowering.choice(&[then, otherwise])
 }

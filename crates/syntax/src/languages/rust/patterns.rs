@@ -9,7 +9,9 @@ pub(super) fn let_declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -
     if let Some(type_) = lowering.field(node, "type") {
         declare.type_ = Some((lowering.lower_type(type_), lowering.type_text(type_)));
     }
-    let value = lowering.field(node, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    let value = lowering
+        .field(node, "value")
+        .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
     if let Some(otherwise) = lowering.field(node, "alternative") {
         lowering.lower(otherwise, Role::Read);
     }
@@ -20,7 +22,9 @@ pub(super) fn let_declaration<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -
 }
 
 pub(super) fn let_condition<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let value = lowering.field(node, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    let value = lowering
+        .field(node, "value")
+        .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
     if let Some(pattern) = lowering.field(node, "pattern") {
         bind(lowering, pattern, value, &Declare::new(Hoist::Block, node));
     }
@@ -28,7 +32,9 @@ pub(super) fn let_condition<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> 
 }
 
 pub(super) fn for_loop<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let value = lowering.field(node, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    let value = lowering
+        .field(node, "value")
+        .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
     let element = lowering.wrap(value, Expression::Element);
     lowering.in_scope(ScopeKind::Block, |lowering| {
         if let Some(pattern) = lowering.field(node, "pattern") {
@@ -42,11 +48,19 @@ pub(super) fn for_loop<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expre
 }
 
 pub(super) fn match_expression<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let value = lowering.field(node, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
-    let Some(body) = lowering.field(node, "body") else { return UNKNOWN };
+    let value = lowering
+        .field(node, "value")
+        .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    let Some(body) = lowering.field(node, "body") else {
+        return UNKNOWN;
+    };
     let arms = lowering.children(body);
     let mut results = Vec::new();
-    for arm in arms.named().map(|child| child.node).filter(|child| child.kind() == "match_arm") {
+    for arm in arms
+        .named()
+        .map(|child| child.node)
+        .filter(|child| child.kind() == "match_arm")
+    {
         let result = lowering.in_scope(ScopeKind::Block, |lowering| {
             if let Some(pattern) = lowering.field(arm, "pattern") {
                 let parts = lowering.children(pattern);
@@ -59,7 +73,9 @@ pub(super) fn match_expression<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) 
                     }
                 }
             }
-            lowering.field(arm, "value").map_or(UNKNOWN, |value| lowering.lower(value, Role::Read))
+            lowering
+                .field(arm, "value")
+                .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read))
         });
         results.push(result);
     }
@@ -72,7 +88,9 @@ pub(super) fn bind<'t>(lowering: &mut Lowering<'t>, pattern: Node<'t>, value: Ex
     match pattern.kind() {
         // Upper case in a pattern is a constant or a variant.
         "identifier" | "shorthand_field_identifier"
-            if lowering.text(pattern).starts_with(|letter: char| letter.is_lowercase() || letter == '_') =>
+            if lowering
+                .text(pattern)
+                .starts_with(|letter: char| letter.is_lowercase() || letter == '_') =>
         {
             lowering.assign(pattern, value, declare);
         }
@@ -96,8 +114,14 @@ pub(super) fn bind<'t>(lowering: &mut Lowering<'t>, pattern: Node<'t>, value: Ex
                 lowering.lower_type(type_);
             }
             let children = lowering.children(pattern);
-            for field in children.named().map(|child| child.node).filter(|child| child.kind() == "field_pattern") {
-                let Some(name_node) = lowering.field(field, "name") else { continue };
+            for field in children
+                .named()
+                .map(|child| child.node)
+                .filter(|child| child.kind() == "field_pattern")
+            {
+                let Some(name_node) = lowering.field(field, "name") else {
+                    continue;
+                };
                 let name = lowering.name_of(name_node);
                 let member = lowering.wrap(value, |object| Expression::Member { object, name });
                 let inner = lowering.field(field, "pattern").unwrap_or(name_node);
@@ -130,7 +154,9 @@ pub(super) fn bind<'t>(lowering: &mut Lowering<'t>, pattern: Node<'t>, value: Ex
 
 /// `Some(x)` and `Ok(x)` take the payload; `Variant(x)` and `Wrapper(x)` take a position of it.
 fn tuple_struct<'t>(lowering: &mut Lowering<'t>, pattern: Node<'t>, value: ExpressionId, declare: &Declare<'t>) {
-    let Some(type_) = lowering.field(pattern, "type") else { return };
+    let Some(type_) = lowering.field(pattern, "type") else {
+        return;
+    };
     let text = lowering.text(type_);
     let last = text.rsplit("::").next().unwrap_or(text).split('<').next().unwrap_or("");
     let payload = matches!(last, "Some" | "Ok");
@@ -141,14 +167,22 @@ fn tuple_struct<'t>(lowering: &mut Lowering<'t>, pattern: Node<'t>, value: Expre
         lowering.lower(type_, Role::Read);
     }
     let children = lowering.children(pattern);
-    let parts: Vec<Node<'t>> = children.named().map(|child| child.node).filter(|child| *child != type_).collect();
+    let parts: Vec<Node<'t>> = children
+        .named()
+        .map(|child| child.node)
+        .filter(|child| *child != type_)
+        .collect();
     for (position, part) in parts.into_iter().enumerate() {
         let item = if payload {
             lowering.wrap(value, Expression::Unwrap)
         } else if opaque {
             UNKNOWN
         } else {
-            let name = if variant { format!("{last}.{position}") } else { position.to_string() };
+            let name = if variant {
+                format!("{last}.{position}")
+            } else {
+                position.to_string()
+            };
             let name = lowering.names.intern(&name);
             lowering.wrap(value, |object| Expression::Member { object, name })
         };
@@ -158,5 +192,8 @@ fn tuple_struct<'t>(lowering: &mut Lowering<'t>, pattern: Node<'t>, value: Expre
 
 /// A type declared for the whole is not that of a part.
 fn untyped<'t>(declare: &Declare<'t>) -> Declare<'t> {
-    Declare { type_: None, ..*declare }
+    Declare {
+        type_: None,
+        ..*declare
+    }
 }

@@ -358,8 +358,15 @@ mod tests {
     /// The published figure for `smart_context` (299 tokens) was measured on a text that drops `task`; so is this one.
     #[test]
     fn smart_context_without_its_task_costs_no_more_than_published() {
-        let mut case = cases().into_iter().find(|case| case.name == "13_smart_context").expect("it is there");
-        case.value.as_object_mut().expect("an object").remove("task").expect("it has a task");
+        let mut case = cases()
+            .into_iter()
+            .find(|case| case.name == "13_smart_context")
+            .expect("it is there");
+        case.value
+            .as_object_mut()
+            .expect("an object")
+            .remove("task")
+            .expect("it has a task");
         let (text, _) = encode(&case, Form::Gcx).expect("it encodes");
         assert!(Tokenizer::Cl100k.count(&text) <= 299);
     }
