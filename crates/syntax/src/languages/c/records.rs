@@ -145,7 +145,7 @@ pub(super) fn enumerator<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
     let id = lowering.new_definition(new);
     lowering.definitions[id.index()].signature = lowering.first_line(node);
     let scoped = node.parent().and_then(|list| list.parent()).is_some_and(|around| {
-        (0..around.child_count().min(3) as u32)
+        (0..around.child_count().min(3))
             .filter_map(|at| around.child(at))
             .any(|child| child.kind() == "class")
     });

@@ -133,7 +133,3 @@ fn in_class(lowering: &Lowering<'_>) -> Option<DefinitionId> {
     let scope = &lowering.scopes[lowering.scope.index()];
     scope.definition.filter(|_| scope.kind == ScopeKind::Type)
 }
-
-fn is_class(kind: Kind) -> bool {
-    matches!(kind, Kind::Class | Kind::Struct | Kind::Union)
-}
