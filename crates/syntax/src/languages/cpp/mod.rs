@@ -5,7 +5,7 @@ mod names;
 
 use super::c::{self, declarators, named};
 use crate::engine::{Declare, Hoist, Hooks, Lowering, UNKNOWN};
-use crate::facts::{DefinitionId, Expression, ExpressionId, Kind, Role, ScopeKind};
+use crate::facts::{DefinitionId, Expression, ExpressionId, Role, ScopeKind};
 use tree_sitter::Node;
 
 pub(super) struct Cpp;
