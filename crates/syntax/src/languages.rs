@@ -49,6 +49,8 @@ pub(crate) enum Embedding {
     Whole,
     /// Only what stands inside `<script>` elements is.
     Scripts,
+    /// All but the macros that decorate its declarations.
+    Undecorated,
 }
 
 /// One language.
@@ -238,12 +240,12 @@ const C_BLOCK: (&str, &str) = ("/*", "*/");
 
 languages! {
     "c" {
-        depth: Deep, extensions: ["c", "h"], line: "//", block: C_BLOCK,
+        depth: Deep, extensions: ["c", "h"], line: "//", block: C_BLOCK, embedding: Undecorated,
         grammar: tree_sitter_c::LANGUAGE, rules: "c", hooks: c::C,
     }
     "cpp" {
         depth: Deep, extensions: ["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "tpp", "inl", "cu", "cuh", "ixx", "cppm"],
-        line: "//", block: C_BLOCK,
+        line: "//", block: C_BLOCK, embedding: Undecorated,
         grammar: tree_sitter_cpp::LANGUAGE, rules: "cpp", hooks: cpp::Cpp,
     }
     "csharp" {

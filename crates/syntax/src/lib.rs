@@ -6,6 +6,7 @@
 pub mod codec;
 pub mod dump;
 mod engine;
+mod export_macros;
 pub mod facts;
 pub mod languages;
 mod parse;

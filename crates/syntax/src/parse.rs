@@ -4,6 +4,7 @@
 //! clock is only the last resort against a scanner that does not come back.
 
 use crate::engine;
+use crate::export_macros;
 use crate::facts::{FileFacts, Problem};
 use crate::languages::{Embedding, Language};
 use std::borrow::Cow;
@@ -97,6 +98,7 @@ fn count_lines(text: &str) -> u32 {
 fn visible_text<'a>(language: &Language, text: &'a str) -> Cow<'a, str> {
     match language.embedding {
         Embedding::Whole => Cow::Borrowed(text),
+        Embedding::Undecorated => export_macros::blanked(text),
         Embedding::Scripts => Cow::Owned(blank_outside_scripts(text)),
     }
 }

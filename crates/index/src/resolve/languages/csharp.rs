@@ -95,8 +95,7 @@ fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
 
 fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
     let mut container = root();
-    let mut depth = 0;
-    for part in site.module.split('.').filter(|part| !part.is_empty()) {
+    for (depth, part) in site.module.split('.').filter(|part| !part.is_empty()).enumerate() {
         let name = Word::of(part);
         let is_package = matches!(modules.child(container, name), Some(ModuleTarget::Package(_)));
         // `using static` names a type after the namespaces of the tree; anything else outside of them is external.
@@ -104,7 +103,6 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
             return ModuleTarget::External(modules.external(site, site.module));
         }
         container = container.then(name);
-        depth += 1;
     }
     ModuleTarget::Package(container)
 }

@@ -106,8 +106,7 @@ pub(super) fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
 
 pub(super) fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
     let mut container = root();
-    let mut depth = 0;
-    for part in site.module.split('.') {
+    for (depth, part) in site.module.split('.').enumerate() {
         let name = Word::of(part);
         let is_package = matches!(modules.child(container, name), Some(ModuleTarget::Package(_)));
         // Past the packages of the tree, only classes of one of them may follow.
@@ -115,7 +114,6 @@ pub(super) fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarg
             return ModuleTarget::External(modules.external(site, site.module));
         }
         container = container.then(name);
-        depth += 1;
     }
     ModuleTarget::Package(container)
 }
