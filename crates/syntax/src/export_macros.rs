@@ -1,0 +1,185 @@
+//! Macros that decorate C and C++ declarations: `class API Name {`, `LIB_EXPORT int run();`.
+//!
+//! A grammar cannot know that such a word expands to an attribute and takes it for a type. Each is replaced by blanks before
+//! parsing, so everything else keeps its place.
+
+use std::borrow::Cow;
+
+/// `text` without decorating macros.
+pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut at = 0;
+    let mut class_before = false;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if !is_word(byte) {
+            // Comments and literals hold words that are none.
+            match byte {
+                b'"' => at = skip_literal(bytes, at),
+                b'/' if bytes.get(at + 1) == Some(&b'/') => at = end_of_line(bytes, at),
+                b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                    let end = memchr::memmem::find(&bytes[at + 2..], b"*/");
+                    at = end.map_or(bytes.len(), |end| at + end + 4);
+                }
+                b'#' => at = end_of_line(bytes, at),
+                _ => {
+                    class_before &= byte.is_ascii_whitespace();
+                    at += 1;
+                }
+            }
+            continue;
+        }
+        let start = at;
+        while at < bytes.len() && is_word(bytes[at]) {
+            at += 1;
+        }
+        let word = &bytes[start..at];
+        let decorates = if class_before {
+            is_capital(word) && names_class(bytes, at)
+        } else {
+            word.len() > 3 && word[0].is_ascii_uppercase() && is_export(word) && declares(bytes, at)
+        };
+        if decorates {
+            found.push((start, at));
+        } else {
+            class_before = matches!(word, b"class" | b"struct" | b"union");
+        }
+    }
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut blanked = bytes.to_vec();
+    for (start, end) in found {
+        blanked[start..end].fill(b' ');
+    }
+    // Words are ASCII, so what is left is whole characters.
+    String::from_utf8(blanked).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn is_capital(word: &[u8]) -> bool {
+    word.len() > 1
+        && word
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+}
+
+/// Whether a word is one of those that libraries put before what they export or inline.
+fn is_export(word: &[u8]) -> bool {
+    const ENDS: &[&[u8]] = &[
+        b"EXPORT",
+        b"EXPORTS",
+        b"_API",
+        b"_PUBLIC",
+        b"_EXTERN",
+        b"EXTERN",
+        b"_DLL",
+        b"_INLINE",
+        b"FORCEINLINE",
+        b"_NODISCARD",
+        b"_NORETURN",
+        b"_DEPRECATED",
+        b"_VISIBLE",
+        b"WINAPI",
+        b"APIENTRY",
+        b"_DECL",
+        b"_PURE",
+        b"_COLD",
+        b"_HOT",
+    ];
+    is_capital(word) && ENDS.iter().any(|end| word.ends_with(end))
+}
+
+/// Whether a declaration goes on at `at`: a type or a name follows on the same line or the next.
+fn declares(bytes: &[u8], at: usize) -> bool {
+    let rest = skip_blanks(bytes, at);
+    rest > at
+        && bytes
+            .get(rest)
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_' || *byte == b':')
+}
+
+/// Whether the name of a class with a body or bases stands at `at`.
+fn names_class(bytes: &[u8], at: usize) -> bool {
+    let name = skip_blanks(bytes, at);
+    let mut end = name;
+    while bytes.get(end).is_some_and(|&byte| is_word(byte)) {
+        end += 1;
+    }
+    if end == name || bytes[name].is_ascii_digit() {
+        return false;
+    }
+    let after = skip_blanks(bytes, end);
+    match bytes.get(after) {
+        Some(b'{') => true,
+        Some(b':') => bytes.get(after + 1) != Some(&b':'),
+        Some(b'<') => true,
+        _ => bytes[after.min(bytes.len())..].starts_with(b"final"),
+    }
+}
+
+fn skip_blanks(bytes: &[u8], at: usize) -> usize {
+    at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+fn end_of_line(bytes: &[u8], at: usize) -> usize {
+    let mut from = at;
+    loop {
+        let Some(end) = memchr::memchr(b'\n', &bytes[from..]) else {
+            return bytes.len();
+        };
+        let end = from + end;
+        // A backslash joins the next line to a directive.
+        if end == 0 || bytes[end - 1] != b'\\' {
+            return end;
+        }
+        from = end + 1;
+    }
+}
+
+fn skip_literal(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != b'"' && bytes[at] != b'\n' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decorations_become_blanks() {
+        assert_eq!(
+            blanked("class LIB_EXPORT Name : Base {};"),
+            "class            Name : Base {};"
+        );
+        assert_eq!(blanked("struct API Name {"), "struct     Name {");
+        assert_eq!(blanked("LIB_EXPORT int run();"), "           int run();");
+        assert_eq!(
+            blanked("static FORCE_INLINE int run();"),
+            "static              int run();"
+        );
+    }
+
+    #[test]
+    fn what_is_code_stays() {
+        for code in [
+            "struct FOO foo;",
+            "struct FILE *file;",
+            "class FOO { int BAR_API; };",
+            "HANDLE open(DWORD x);",
+            "// LIB_EXPORT int x",
+            "\"LIB_EXPORT int x\"",
+            "#define LIB_EXPORT __attribute__((x))",
+            "LIB_EXPORT(x);",
+        ] {
+            assert_eq!(blanked(code), code);
+        }
+    }
+}
