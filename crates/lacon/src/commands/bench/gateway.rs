@@ -84,7 +84,8 @@ fn render(scorecards: &[Scorecard], preset: comfy_table::TableStyle) -> String {
     table.load_style(preset);
     let titles = scorecards.iter().map(|card| format!("{} tools", card.tools));
     table.set_header(std::iter::once("what".to_owned()).chain(titles));
-    let rows: [(&str, fn(&Scorecard) -> String); 12] = [
+    type Row = (&'static str, fn(&Scorecard) -> String);
+    let rows: [Row; 12] = [
         ("queries", |card| card.queries.to_string()),
         ("recall@1", |card| format!("{:.3}", card.recall_at_1)),
         ("recall@5", |card| format!("{:.3}", card.recall_at_5)),
