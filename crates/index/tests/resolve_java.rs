@@ -174,6 +174,37 @@ class A {
     }
 }
 "#;
+    functions_as_objects: r#"
+//- A.java
+import java.util.function.*;
+import java.util.*;
+interface Operation { int calculate(int one, int two); }
+class A {
+    static int add(int one, int two) { return one + two; }
+    int subtract(int one, int two) { return one - two; }
+    static void run() {}
+    static String name(A a) { return ""; }
+    int apply(Operation operation) { return operation.calculate(1, 2); }
+    //                                                ^^^^^^^^^ =calls A.java:Operation.calculate; ~calls A.java:A.add; ~calls A.java:A.subtract
+    void use(List<A> all) {
+        Operation operation = A::add;
+        operation.calculate(1, 2);
+        //        ^^^^^^^^^ =calls A.java:Operation.calculate; ~calls A.java:A.add
+        apply(A::add);
+      //^^^^^ =calls A.java:A.apply
+        apply(this::subtract);
+      //^^^^^ =calls A.java:A.apply
+        Runnable runnable = A::run;
+        runnable.run();
+        //       ^^^ ~calls A.java:A.run
+        Function<A, String> function = A::name;
+        function.apply(this);
+        //       ^^^^^ ~calls A.java:A.name
+        all.forEach(A::name);
+        //  ^^^^^^^ ~calls A.java:A.name
+    }
+}
+"#;
     library_calls_stay_outside: r#"
 //- A.java
 import java.util.List;

@@ -81,27 +81,27 @@ fn main() {}
             struct Store exported @4-5 "pub struct Store<T: Show> where T: Clone" @free derive
             field Store.items exported @5-5 "pub items: Vec<T>" -> free Vec<typeparameter T>
             field Store.map Private @5-5 "map: HashMap<String, Box<dyn Show>>" -> free HashMap<free String, free Box<Show>>
-            field Store.call Private @5-5 "call: fn(i32) -> Thing" -> fn(?, free Thing)
+            field Store.call Private @5-5 "call: fn(i32) -> Thing" -> fn(free i32, free Thing)
             struct Pair Internal @6-6 "pub(crate) struct Pair"
-            field Pair.0 @6-6 "Store<u8>" -> Store<?>
+            field Pair.0 @6-6 "Store<u8>" -> Store<free u8>
             field Pair.1 Private @6-6 "Thing" -> free Thing
             enum Shape exported @7-7 "pub enum Shape"
             enummember Shape.Circle @7-7 "Circle(Thing)"
             enummember Shape.Square @7-7 "Square { side: Thing }"
             enummember Shape.Unit @7-7 "Unit"
             trait Show abstract exported @8-8 "pub trait Show: Display" extends free Display
-            field Show.N exported @8-8 "const N: usize" -> ?
+            field Show.N exported @8-8 "const N: usize" -> free usize
             typealias Show.Item exported @8-8 "type Item"
             method Show.show abstract exported @8-8 "fn show(&self) -> String" (receiver self) -> free String
             method Show.twice exported @8-8 "fn twice(&self)" (receiver self)
             method Show.make static abstract exported @8-8 "fn make() -> Self" -> def Show
             extension <extension> of Store<typeparameter T> Private @9-12 "impl<T> Store<T> where T: Show"
             method <extension>.new static exported @10-10 "pub fn new() -> Self" -> Store<typeparameter T>
-            method <extension>.get Private async @11-11 "async fn get(self: Box<Self>, i: usize) -> Result<(), Error>" (receiver self, i: ?) -> free Result<?, free Error>
+            method <extension>.get Private async @11-11 "async fn get(self: Box<Self>, i: usize) -> Result<(), Error>" (receiver self, i: free usize) -> free Result<?, free Error>
             extension <extension> of free Thing Private @13-13 "impl Show for Thing" implements Show
             method <extension>.show exported @13-13 "fn show(&self) -> String" (receiver self) -> free String
-            typealias Short Private @14-14 "type Short = Store<u8>" -> Store<?>
-            constant LIMIT Private @15-15 "const LIMIT: usize = compute()" -> ?
+            typealias Short Private @14-14 "type Short = Store<u8>" -> Store<free u8>
+            constant LIMIT Private @15-15 "const LIMIT: usize = compute()" -> free usize
             module tests Private test @16-17 "mod tests" @free cfg
             function tests.works Private async test @17-17 "async fn works()" @module "tokio".test
             function old Private deprecated @18-19 "fn old()" @free deprecated
@@ -115,9 +115,10 @@ fn main() {}
             flow new Store<typeparameter T>().map <- free map
             flow new Store<typeparameter T>().call <- free helper
             return <extension>.new <- new Store<typeparameter T>()
+            type parameter i : free usize
             return <extension>.get <- free Ok(?)
             return <extension>.show <- free String.new()
-            flow Short <- Store<?>
+            flow Short <- Store<free u8>
             flow LIMIT <- free compute()
             decorate free derive @4:2
             type Show in Store @5:20
@@ -178,9 +179,10 @@ fn run(shape: &Shape, pair: (A, B)) -> Result<(), Error> {
 }
 "#,
         expect![[r#"
-            function helper Private @2-2 "fn helper(n: i32) -> Thing" (n: ?) -> free Thing
+            function helper Private @2-2 "fn helper(n: i32) -> Thing" (n: free i32) -> free Thing
             function run Private @3-14 "fn run(shape: &Shape, pair: (A, B)) -> Result<(), Error>" (shape: &free Shape, pair: free ()<free A, free B>) -> free Result<?, free Error>
             lambda run.<lambda> Private @7-7 "|v|" (v)
+            type parameter n : free i32
             return helper <- free third()
             flow maybe local x <- parameter n
             flow maybe local y <- local x

@@ -91,6 +91,8 @@ pub struct DefinitionLink {
     pub decorated: bool,
     /// Only its file or its owner may use it.
     pub private: bool,
+    /// What it is declared to give or hold.
+    pub result: TypeName,
     /// Types of the parameters and number of results, for languages where these decide what implements what.
     pub shape: Word,
 }
@@ -298,6 +300,9 @@ impl Links {
                 parameters: (start, self.parameters.len() as u32),
                 decorated: !definition.decorators.is_empty(),
                 private: definition.visibility == Visibility::Private,
+                result: definition.result.map_or(TypeName::Unknown, |type_| {
+                    TypeName::of_type(facts, type_, ALL[self.language as usize].wrapped_arrays)
+                }),
                 shape: shape(facts, definition),
             });
             if let Some(parent) = definition.parent

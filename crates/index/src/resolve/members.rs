@@ -7,6 +7,7 @@ use super::calls::Arguments;
 use super::evaluate::{Evaluation, PAYLOAD, UNDERLYING, add_held, position_word};
 use super::linker::packed;
 use super::links::{ModuleTarget, is_function, is_type};
+use super::names::is_callable;
 use super::value::{Fact, Place, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
@@ -35,6 +36,12 @@ impl Evaluation<'_> {
             for &fact in self.expand(&parameters).facts() {
                 self.member_of(fact, name, text, 3, &mut set);
             }
+        } else if !parameters.is_empty() && self.policy.policy.functions_as_objects {
+            for &fact in self.expand(&parameters).facts() {
+                if is_callable(fact.value) {
+                    set.insert(fact.at_best(Evidence::FollowedValue));
+                }
+            }
         }
         set
     }
@@ -60,6 +67,9 @@ impl Evaluation<'_> {
             }
             Value::Foreign | Value::Many => set.insert(fact),
             Value::Class(class) => self.class_member(class, fact.evidence, name, text, set),
+            _ if self.policy.policy.functions_as_objects && is_callable(fact.value) => {
+                set.insert(fact.at_best(Evidence::FollowedValue));
+            }
             Value::Function(function) => {
                 self.class_member(function, fact.evidence, name, text, set);
             }
@@ -162,18 +172,24 @@ impl Evaluation<'_> {
         let linker = self.linker;
         let ancestry = linker.ancestry(class);
         let mut hit = false;
+        let mut overloads: SmallVec<[Place; 4]> = SmallVec::new();
         if linker.is_field(name) {
             let alone = [class];
             let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
             for &owner in &classes[usize::from(after_itself).min(classes.len())..] {
                 let evidence = known.max(step(owner != class));
                 for member in self.chosen(linker.own_members(owner, name)) {
+                    if overloads.iter().any(|&nearer| linker.overrides(nearer, member)) {
+                        continue;
+                    }
                     hit |= add(self, member, class, evidence, set);
+                    overloads.push(member);
                 }
                 let held = self.read(Key::field(owner, name));
                 add_held(set, held.facts(), evidence);
                 hit |= !held.is_empty();
-                if hit {
+                // Overloads of ancestors count beside those nearer by; nothing else does.
+                if hit && (!self.policy.policy.exact_arguments || !held.is_empty()) {
                     return;
                 }
             }

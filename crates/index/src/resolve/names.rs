@@ -17,6 +17,16 @@ impl Evaluation<'_> {
         self.sources(&sources)
     }
 
+    fn holds_interface(&self, set: &Set) -> bool {
+        set.facts().iter().any(|fact| match fact.value {
+            Value::Instance(class) => self
+                .linker
+                .definition(class)
+                .is_some_and(|link| link.kind == Kind::Interface),
+            _ => false,
+        })
+    }
+
     /// What the sources together are worth. A declared type that is known makes undeclared guesses unnecessary.
     pub(super) fn sources(&mut self, sources: &[Source]) -> Set {
         let mut set = Set::default();
@@ -43,7 +53,8 @@ impl Evaluation<'_> {
                     self.add_found(&found, Evidence::Import, &mut set);
                 }
                 Source::Parameter(function, index) => {
-                    if !declared {
+                    // An interface may be passed as a function, which tells more than the interface.
+                    if !declared || (self.policy.policy.functions_as_objects && self.holds_interface(&set)) {
                         self.parameter(function, index, &mut set);
                     }
                 }

@@ -5,7 +5,7 @@
 //! several candidates.
 
 use smallvec::SmallVec;
-use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, List, LiteralKind, Passing};
+use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Passing};
 
 use super::evaluate::Evaluation;
 use super::linker::Linker;
@@ -20,8 +20,10 @@ pub enum TypeName {
     /// Nothing.
     #[default]
     Unknown,
-    /// Takes everything: a type parameter, the root of all types.
+    /// A type parameter: any type but a primitive one.
     Any,
+    /// The root of all types: takes everything, and is nothing else.
+    Root,
     /// A number, boxed or not, by its rank among those that widen into each other; 0 is any.
     Number(u8),
     /// A truth value.
@@ -76,16 +78,42 @@ impl TypeName {
         }
     }
 
+    /// The type of an element of an array, by its name.
+    fn of_element(name: Word) -> TypeName {
+        let primitive = PRIMITIVES.iter().find(|primitive| Word::of(primitive) == name);
+        match primitive {
+            Some(primitive) => TypeName::of_name(primitive),
+            None if name == Word(0) => TypeName::Unknown,
+            None if name == PARAMETER => TypeName::Any,
+            None if name == Word::of("String") => TypeName::Text,
+            None => TypeName::Named(name),
+        }
+    }
+
     fn of_name(name: &str) -> TypeName {
         match name {
-            "Object" | "any" | "auto" | "T" | "Any" => TypeName::Any,
-            "String" | "CharSequence" | "string" | "string_view" => TypeName::Text,
+            "Object" | "Any" | "any" => TypeName::Root,
+            "auto" => TypeName::Any,
+            "String" | "CharSequence" | "string" | "string_view" | "str" => TypeName::Text,
             "byte" | "Byte" => TypeName::Number(1),
             "short" | "Short" | "char" | "Character" => TypeName::Number(2),
             "int" | "Integer" | "unsigned" => TypeName::Number(3),
             "long" | "Long" | "size_t" => TypeName::Number(4),
             "float" | "Float" => TypeName::Number(5),
             "double" | "Double" => TypeName::Number(6),
+            // These do not widen, so their ranks only tell them apart.
+            "u8" => TypeName::Number(11),
+            "u16" => TypeName::Number(12),
+            "u32" => TypeName::Number(13),
+            "u64" => TypeName::Number(14),
+            "usize" => TypeName::Number(15),
+            "i8" => TypeName::Number(16),
+            "i16" => TypeName::Number(17),
+            "i32" => TypeName::Number(18),
+            "i64" => TypeName::Number(19),
+            "isize" => TypeName::Number(20),
+            "f32" => TypeName::Number(21),
+            "f64" => TypeName::Number(22),
             "Number" => TypeName::Number(0),
             "Boolean" | "bool" | "boolean" => TypeName::Boolean,
             name => TypeName::Named(Word::of(name)),
@@ -96,13 +124,20 @@ impl TypeName {
 /// Types whose arrays are like no other's.
 const PRIMITIVES: &[&str] = &["byte", "short", "char", "int", "long", "float", "double", "boolean"];
 
+/// What stands for the name of a type parameter in arrays of it.
+const PARAMETER: Word = Word(9);
+
+fn is_primitive(name: Word) -> bool {
+    PRIMITIVES.iter().any(|primitive| Word::of(primitive) == name)
+}
+
 /// The name of what an array holds; arrays of arrays count their depth in.
 fn element_name(facts: &FileFacts, inner: ExpressionId) -> Word {
     match *facts.expression(inner) {
         Expression::Free { name, .. } | Expression::Member { name, .. } => Word::of(facts.text(name)),
         Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()) {
             Some(binding) if binding.to != Bound::TypeParameter => Word::of(facts.text(binding.name)),
-            _ => Word(0),
+            _ => PARAMETER,
         },
         Expression::Generic { base, .. } => element_name(facts, base),
         Expression::Wrapped(inner) => element_name(facts, inner).then(Word(7)),
@@ -131,7 +166,12 @@ impl Linker {
         let near = self.links[nearer.file as usize].parameters_of(nearer.id);
         let far = self.links[farther.file as usize].parameters_of(farther.id);
         let same = |(near, far): (&ParameterLink, &ParameterLink)| {
-            near.type_ == far.type_ || matches!(far.type_, TypeName::Any | TypeName::Unknown)
+            match far.type_ {
+                TypeName::Unknown => true,
+                // A type parameter stands for no primitive type.
+                TypeName::Any => !matches!(near.type_, TypeName::Number(_) | TypeName::Boolean),
+                type_ => near.type_ == type_,
+            }
         };
         near.len() == far.len() && near.iter().zip(far).all(same)
     }
@@ -250,9 +290,14 @@ impl Evaluation<'_> {
     }
 
     fn fit(&self, argument: TypeName, parameter: TypeName, expression: ExpressionId) -> Fit {
-        use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Unknown};
+        use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Root, Unknown};
         match (argument, parameter) {
-            (Unknown, _) | (_, Unknown) | (_, Any) | (Any, _) => Fit::Perhaps,
+            (Unknown, _) | (_, Unknown) => Fit::Perhaps,
+            (Any, Any) | (Root, Root) => Fit::Surely,
+            (Any, Number(_) | Boolean) => Fit::Never,
+            (Any, Array(element)) if is_primitive(element) => Fit::Never,
+            (Any, _) | (_, Any | Root) => Fit::Perhaps,
+            (Root, _) => Fit::Never,
             (Named(one), Named(other)) if one == other => Fit::Surely,
             (Named(_), Named(wanted)) => {
                 let instance = self.facts_of(expression).iter().find_map(|fact| match fact.value {
@@ -281,8 +326,7 @@ impl Evaluation<'_> {
             (Array(one), Array(other)) if one == other && one != Word(0) => Fit::Surely,
             (Array(one), Array(other)) if one == Word(0) || other == Word(0) => Fit::Perhaps,
             (Array(one), Array(other)) => {
-                let primitive = |word: Word| PRIMITIVES.iter().any(|name| Word::of(name) == word);
-                if primitive(one) || primitive(other) {
+                if is_primitive(one) || is_primitive(other) {
                     Fit::Never
                 } else {
                     Fit::Perhaps
@@ -316,18 +360,73 @@ impl Evaluation<'_> {
     }
 
     fn type_of_value(&self, expression: ExpressionId) -> TypeName {
-        match self.facts_of(expression) {
-            [
-                Fact {
-                    value: Value::Instance(class),
-                    ..
-                },
-            ] => self
+        if let [
+            Fact {
+                value: Value::Instance(class),
+                ..
+            },
+        ] = self.facts_of(expression)
+        {
+            return self
                 .linker
                 .definition(*class)
-                .map_or(TypeName::Unknown, |link| TypeName::Named(link.name)),
+                .map_or(TypeName::Unknown, |link| TypeName::Named(link.name));
+        }
+        match *self.facts.expression(expression) {
+            Expression::Call { callee, arguments } => self.type_of_call(callee, arguments),
+            Expression::Free { name, scope } => {
+                let types = self.types_around(scope);
+                let word = self.words[name.index()];
+                types
+                    .iter()
+                    .map(|&class| self.type_of_field(class, word))
+                    .find(|&found| found != TypeName::Unknown)
+                    .unwrap_or_default()
+            }
+            Expression::Member { object, name } => match self.facts_of(object) {
+                [
+                    Fact {
+                        value: Value::Instance(class) | Value::Class(class),
+                        ..
+                    },
+                    ..,
+                ] => self.type_of_field(*class, self.words[name.index()]),
+                _ => TypeName::Unknown,
+            },
+            Expression::Index { object, .. } => match self.type_of(object) {
+                TypeName::Array(element) => TypeName::of_element(element),
+                _ => TypeName::Unknown,
+            },
             _ => TypeName::Unknown,
         }
+    }
+
+    /// The declared result of what is called, when all that may be called agree on it.
+    fn type_of_call(&self, callee: ExpressionId, arguments: List) -> TypeName {
+        let mut set = Set::default();
+        set.extend(self.facts_of(callee));
+        let set = self.fitting(set, Some(self.facts.list(arguments).len()), None);
+        let mut found = None;
+        for function in set.facts().iter().filter_map(|fact| function_of(fact.value)) {
+            let result = self
+                .linker
+                .definition(function)
+                .map_or(TypeName::Unknown, |link| link.result);
+            if found.is_some_and(|known| known != result) {
+                return TypeName::Unknown;
+            }
+            found = Some(result);
+        }
+        found.unwrap_or_default()
+    }
+
+    fn type_of_field(&self, class: Place, name: Word) -> TypeName {
+        let field = self.find_members(class, false, name).into_iter().find_map(|found| {
+            self.linker
+                .definition(found.member)
+                .filter(|link| link.kind == Kind::Field)
+        });
+        field.map_or(TypeName::Unknown, |link| link.result)
     }
 
     /// The type that the file declares for a name.

@@ -18,6 +18,7 @@ pub(super) const JAVA: Policy = Policy {
     order: BaseOrder::DepthFirst,
     overloads: true,
     exact_arguments: true,
+    functions_as_objects: true,
     wrapped_arrays: true,
     dispatch: Dispatch::Overrides,
     packages_visible: true,

@@ -59,6 +59,8 @@ pub struct Policy {
     pub exact_arguments: bool,
     /// Arrays are the only types that leave a wrapper.
     pub wrapped_arrays: bool,
+    /// A function stands for an object of one method: calling any member of it calls the function.
+    pub functions_as_objects: bool,
     /// What a call of a member may run besides the member found.
     pub dispatch: Dispatch,
     /// A type implements every interface whose methods it has.
@@ -234,6 +236,7 @@ impl Policy {
         hoists: true,
         overloads: true,
         exact_arguments: false,
+        functions_as_objects: false,
         wrapped_arrays: false,
         dispatch: Dispatch::Abstract,
         structural: false,

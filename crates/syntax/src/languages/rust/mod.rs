@@ -36,6 +36,8 @@ impl Hooks for Rust {
             "super" | "crate" => Some(module_word(lowering, node)),
             "scoped_identifier" | "scoped_type_identifier" => Some(path(lowering, node, role)),
             "type_identifier" if lowering.text(node) == "Self" => Some(self_type(lowering, node)),
+            // Their names tell implementations apart; no edge can come of them.
+            "primitive_type" if role == Role::Type => Some(lowering.name_expression(node)),
             "tuple_type" => Some(tuple_type(lowering, node)),
             "struct_expression" => Some(struct_literal(lowering, node)),
             "let_declaration" => Some(patterns::let_declaration(lowering, node)),
