@@ -182,7 +182,7 @@ impl Evaluation<'_> {
                 // Types that wrap one without trace pass such calls on.
                 Value::Instance(_)
                     if unknown
-                        && self.policy.policy.transparent_elements
+                        && self.policy.policy.wrappers_pass_calls
                         && matches!(operation, Operation::Same | Operation::Element) =>
                 {
                     set.insert(fact);

@@ -16,6 +16,7 @@ use super::bindings::{Bindings, Source};
 use super::languages::Compiled;
 use super::linker::Linker;
 use super::members;
+use super::names::is_callable;
 use super::tables::Round;
 use super::value::{Fact, Place, Set, Value};
 use super::words::{Identity, Key, Word, WordMap};
@@ -303,7 +304,7 @@ impl<'a> Evaluation<'a> {
             Expression::Bound { binding, at } => self.bound(binding.0, at),
             Expression::Free { name, scope } => self.free(name, scope),
             Expression::Member { object, name } => {
-                let object = self.set_of(object);
+                let object = self.object_of_member(object);
                 let text = self.facts.text(name);
                 self.member(object.facts(), self.words[name.index()], text)
             }
@@ -373,6 +374,25 @@ impl<'a> Evaluation<'a> {
                 Set::of(Value::Object(self.object(id)), Evidence::DeclaredReceiver)
             }
         })
+    }
+
+    /// The values that a member is looked up in. Where functions stand for objects, a name that is read is a variable's: a
+    /// method of the same name is not meant.
+    fn object_of_member(&self, object: ExpressionId) -> Set {
+        let set = self.set_of(object);
+        let is_name = matches!(
+            self.facts.expression(object),
+            Expression::Free { .. } | Expression::Member { .. }
+        );
+        let direct = |fact: &Fact| is_callable(fact.value) && fact.evidence <= Evidence::Inherited;
+        if !is_name || !self.policy.policy.functions_as_objects || !set.facts().iter().any(direct) {
+            return set;
+        }
+        let mut read = Set::default();
+        for &fact in set.facts().iter().filter(|fact| !direct(fact)) {
+            read.insert(fact);
+        }
+        read
     }
 
     /// The object that an expression of this file makes.

@@ -36,7 +36,13 @@ impl Evaluation<'_> {
                 set.extend(instances.facts());
             }
         }
-        let declared = set.facts().iter().any(|fact| matches!(fact.value, Value::Instance(_)));
+        // Where every call must fit, a container of a declared type says enough as well.
+        let exact = self.policy.policy.exact_arguments;
+        let declared = set.facts().iter().any(|fact| match fact.value {
+            Value::Instance(_) => true,
+            Value::Object(_) => exact,
+            _ => false,
+        });
         for &source in sources {
             match source {
                 Source::Type(_) => {}

@@ -18,6 +18,7 @@ pub(super) const CPP: Policy = Policy {
     dispatch: Dispatch::Overrides,
     links_by_name: true,
     packages_visible: true,
+    wrappers_pass_calls: true,
     call_member: "operator()",
     index_member: "operator[]",
     methods: &[

@@ -89,6 +89,8 @@ pub struct Policy {
     pub index_member: &'static str,
     /// Member that gives the class of an instance.
     pub class_member: &'static str,
+    /// Calls that the instance's own type does not have are passed on to what it wraps: `clone`, `lock`, `get`.
+    pub wrappers_pass_calls: bool,
     /// Iterating over (or unwrapping) a plain instance gives the same instance: for types that are wrapped in arrays,
     /// pointers and the like without trace.
     pub transparent_elements: bool,
@@ -252,6 +254,7 @@ impl Policy {
         iterate_members: ("", ""),
         index_member: "",
         class_member: "",
+        wrappers_pass_calls: false,
         transparent_elements: true,
     };
 }
