@@ -17,6 +17,7 @@ use crate::firewall::{Raw, Structured, Volume, tokens};
 use crate::meta_tools::{Surface, meta_tools};
 use crate::runtime::View;
 use crate::session::lock;
+use crate::upstream::Status;
 use crate::view::{Selector, Slice, select, unknown_handle};
 
 pub(crate) fn list(view: &View) -> Vec<Tool> {
@@ -67,11 +68,25 @@ fn browse(call: &Call<'_>, shelf: &Shelf) -> Result<CallToolResult, GatewayError
     if call.view.config.browse.cache_stable {
         cards = lock(&call.session.seen).arrange(cards);
     }
-    Ok(CallToolResult::success(vec![ContentBlock::text(say_cards(
-        &cards,
-        total,
-        call.format,
-    ))]))
+    let mut text = say_cards(&cards, total, call.format);
+    if cards.is_empty() && call.format == Format::Auto {
+        text.push_str(&not_listed_yet(&call.view));
+    }
+    Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+}
+
+/// "Nothing" is only said of what was looked at: upstreams that have not told their tools yet are named.
+fn not_listed_yet(view: &View) -> String {
+    let waiting: Vec<&str> = view
+        .upstreams
+        .iter()
+        .filter(|(_, upstream)| upstream.health().status == Status::Connecting && upstream.listing().tools.is_empty())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    match waiting.as_slice() {
+        [] => String::new(),
+        names => format!("; still connecting, ask again shortly: {}", names.join(", ")),
+    }
 }
 
 /// Cards in few tokens: a line each. JSON carries every field instead.

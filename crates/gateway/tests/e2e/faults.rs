@@ -236,3 +236,21 @@ fn resident_megabytes() -> u64 {
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1000
 }
+
+#[tokio::test]
+async fn nothing_found_names_the_upstreams_that_have_not_told_their_tools_yet() {
+    // Starts and never says a word.
+    let silent = gateway::config::UpstreamConfig {
+        command: Some("sleep".into()),
+        args: vec!["30".into()],
+        ..gateway::config::UpstreamConfig::default()
+    };
+    let gateway = gateway::runtime::Gateway::start(one(silent), gateway::runtime::Options::default());
+    let (client, _ears) = connect(&gateway, Era::Session, true).await;
+    let answer = call(&client, "tool_browse", json!({"query": "anything"})).await;
+    assert_eq!(
+        text(&answer),
+        "nothing found; still connecting, ask again shortly: scripted"
+    );
+    gateway.stop().await;
+}
