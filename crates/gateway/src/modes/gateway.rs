@@ -80,12 +80,12 @@ fn not_listed_yet(view: &View) -> String {
     let waiting: Vec<&str> = view
         .upstreams
         .iter()
-        .filter(|(_, upstream)| upstream.health().status == Status::Connecting && upstream.listing().tools.is_empty())
+        .filter(|(_, upstream)| upstream.health().status != Status::Ready && upstream.listing().tools.is_empty())
         .map(|(name, _)| name.as_str())
         .collect();
     match waiting.as_slice() {
         [] => String::new(),
-        names => format!("; still connecting, ask again shortly: {}", names.join(", ")),
+        names => format!("; no tools known yet, connecting or down: {}", names.join(", ")),
     }
 }
 

@@ -250,7 +250,7 @@ async fn nothing_found_names_the_upstreams_that_have_not_told_their_tools_yet() 
     let answer = call(&client, "tool_browse", json!({"query": "anything"})).await;
     assert_eq!(
         text(&answer),
-        "nothing found; still connecting, ask again shortly: scripted"
+        "nothing found; no tools known yet, connecting or down: scripted"
     );
     gateway.stop().await;
 }
