@@ -9,7 +9,7 @@ use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List
 
 use super::evaluate::Evaluation;
 use super::linker::Linker;
-use super::links::ParameterLink;
+use super::links::{ParameterLink, is_function};
 use super::value::{Fact, Place, Set, Value};
 use super::words::Word;
 use crate::model::Evidence;
@@ -160,7 +160,11 @@ impl Linker {
         let (Some(near), Some(far)) = (self.definition(nearer), self.definition(farther)) else {
             return false;
         };
-        if near.owner == far.owner && near.owner.is_some() {
+        let in_namespace = far
+            .owner
+            .and_then(|owner| self.definition(owner))
+            .is_some_and(|owner| owner.kind == Kind::Module);
+        if (near.owner == far.owner && near.owner.is_some()) || in_namespace || !is_function(far.kind) {
             return false;
         }
         let near = self.links[nearer.file as usize].parameters_of(nearer.id);
@@ -280,7 +284,8 @@ impl Evaluation<'_> {
             };
             let Some(parameter) = last else { break };
             match self.fit(type_, parameter.type_, ExpressionId(argument)) {
-                Fit::Never => return None,
+                Fit::Never if !self.policy.policy.converts_arguments => return None,
+                Fit::Never => {}
                 Fit::Perhaps => {}
                 // Collecting what is left is the last thing a language tries.
                 Fit::Surely => sure += 1 + usize::from(parameter.passing != Passing::Rest),

@@ -15,6 +15,7 @@ pub(super) const CPP: Policy = Policy {
     calls_construct: true,
     overloads: true,
     exact_arguments: false,
+    converts_arguments: true,
     dispatch: Dispatch::Overrides,
     links_by_name: true,
     packages_visible: true,

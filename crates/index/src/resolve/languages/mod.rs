@@ -57,6 +57,8 @@ pub struct Policy {
     pub overloads: bool,
     /// A call that passes more or less than a function declares means another function.
     pub exact_arguments: bool,
+    /// Arguments are converted to what a parameter asks for, so no type rules a function out.
+    pub converts_arguments: bool,
     /// Arrays are the only types that leave a wrapper.
     pub wrapped_arrays: bool,
     /// A function stands for an object of one method: calling any member of it calls the function.
@@ -238,6 +240,7 @@ impl Policy {
         hoists: true,
         overloads: true,
         exact_arguments: false,
+        converts_arguments: false,
         functions_as_objects: false,
         wrapped_arrays: false,
         dispatch: Dispatch::Abstract,
