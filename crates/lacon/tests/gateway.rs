@@ -168,3 +168,77 @@ fn alive(pid: &str) -> bool {
         .rsplit_once(')')
         .is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
 }
+
+/// Lacon's own questions, browsed and asked like any other upstream's.
+#[test]
+fn code_tools_are_mounted_as_one_more_upstream() {
+    let directory = tempfile::tempdir().unwrap();
+    let tree = directory.path().join("tree");
+    std::fs::create_dir(&tree).unwrap();
+    std::fs::write(
+        tree.join("shop.py"),
+        "def price():\n    return 1\n\n\ndef total():\n    return price()\n",
+    )
+    .unwrap();
+    let config = directory.path().join("gateway.toml");
+    std::fs::write(&config, "mount_code_tools = true\n").unwrap();
+    let indexed = lacon(directory.path())
+        .arg("index")
+        .current_dir(&tree)
+        .output()
+        .unwrap();
+    assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
+    let mut child = lacon(directory.path())
+        .args(["gateway", "serve", "--config"])
+        .arg(&config)
+        .current_dir(&tree)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = |id: u32, method: &str, params: Value| -> Value {
+        writeln!(
+            input,
+            "{}",
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+        )
+        .unwrap();
+        loop {
+            let message: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+            if message["id"] == id && message.get("method").is_none() {
+                return message["result"].clone();
+            }
+        }
+    };
+    let client = json!({"name": "test", "version": "1"});
+    ask(
+        1,
+        "initialize",
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}),
+    );
+    let began = Instant::now();
+    let id = loop {
+        let found = ask(
+            2,
+            "tools/call",
+            json!({"name": "tool_browse", "arguments": {"query": "who calls a symbol"}}),
+        );
+        let text = found["content"][0]["text"].as_str().unwrap().to_owned();
+        if let Some(id) = text
+            .split_whitespace()
+            .find(|word| word.starts_with("lacon:get_callers"))
+        {
+            break id.to_owned();
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{text}");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    let arguments = json!({"tool_id": id, "args": {"id": "price"}});
+    let answer = ask(3, "tools/call", json!({"name": "tool_execute", "arguments": arguments}));
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("total"), "{text}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

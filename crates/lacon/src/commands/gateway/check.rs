@@ -10,7 +10,7 @@ use gateway::preview::{Preview, preview};
 use gateway::runtime::{Gateway, UpstreamStatus};
 use serde_json::json;
 
-use super::setup::{ConfigArgs, options, runtime};
+use super::setup::{ConfigArgs, mount_code_tools, options, runtime};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -27,7 +27,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let (path, config) = args.config.load()?;
-    let options = options()?;
+    let mut options = options()?;
+    mount_code_tools(&config, &mut options)?;
     let mode = config.mode;
     let (upstreams, preview) = runtime()?.block_on(async {
         let gateway = Gateway::start(config, options);

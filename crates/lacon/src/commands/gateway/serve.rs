@@ -8,7 +8,7 @@ use gateway::Status;
 use gateway::runtime::Gateway;
 use tokio_util::sync::CancellationToken;
 
-use super::setup::{ConfigArgs, environment, options, runtime};
+use super::setup::{ConfigArgs, environment, mount_code_tools, options, runtime};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -30,7 +30,8 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
     if let Some(Some(address)) = &args.http {
         config.http.listen.clone_from(address);
     }
-    let options = options()?;
+    let mut options = options()?;
+    mount_code_tools(&config, &mut options)?;
     runtime()?.block_on(async {
         // Listening comes first: an address that cannot be had must not cost a start of every upstream.
         let listener = match args.http {

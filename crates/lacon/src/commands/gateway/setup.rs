@@ -4,11 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use gateway::Mount;
 use gateway::config::{GatewayConfig, Mode};
 use gateway::reload::{Environment, ReadError, read_config};
 use gateway::runtime::Options;
 
 use crate::failure::{Explain, Failure};
+use crate::mcp::QuestionServer;
+use crate::tools::Toolset;
+use crate::tools::trees::Trees;
 
 /// Files looked for in the working directory when none is named, in this order.
 const USUAL_NAMES: [&str; 2] = ["lacon-gateway.toml", ".mcp.json"];
@@ -89,6 +93,24 @@ pub(crate) fn options() -> Result<Options, Failure> {
         output_format: format,
         ..Options::default()
     })
+}
+
+/// Puts Lacon's own questions about the code of the current directory behind the gateway, as one more upstream, where the
+/// configuration asks for it.
+pub(crate) fn mount_code_tools(config: &GatewayConfig, options: &mut Options) -> Result<(), Failure> {
+    if !config.mount_code_tools {
+        return Ok(());
+    }
+    let trees = Arc::new(Trees::open(&[PathBuf::from(".")], None)?);
+    trees.keep_up_to_date();
+    let server = QuestionServer {
+        trees,
+        toolset: Toolset::All,
+        format: options.output_format,
+    };
+    let mount = Mount::new(move || server.clone());
+    options.mounts.insert("lacon".to_owned(), mount);
+    Ok(())
 }
 
 /// A runtime for a verb that waits for the network.
