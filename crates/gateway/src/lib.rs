@@ -34,6 +34,7 @@ pub mod reload;
 pub mod runtime;
 pub mod server;
 pub mod session;
+pub mod stdio;
 mod upstream;
 mod view;
 

@@ -115,11 +115,11 @@ impl GatewayServer {
 
 /// Serves one client on this process's standard input and output, until the input ends or `shutdown`.
 pub async fn serve_stdio(gateway: Arc<Gateway>, shutdown: CancellationToken) -> Result<(), ServerInitializeError> {
+    let Some(connection) = crate::stdio::connection(&shutdown).await else {
+        return Ok(());
+    };
     let server = GatewayServer::new(gateway);
-    let service = match server
-        .serve_with_ct(rmcp::transport::stdio_pipes(), shutdown.clone())
-        .await
-    {
+    let service = match server.serve_with_ct(connection, shutdown.clone()).await {
         Ok(service) => service,
         // A client that leaves before it says anything is no failure.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

@@ -34,7 +34,10 @@ pub(crate) async fn serve_stdio(
     server: QuestionServer,
     shutdown: CancellationToken,
 ) -> Result<(), ServerInitializeError> {
-    let service = match server.serve_with_ct(rmcp::transport::stdio_pipes(), shutdown).await {
+    let Some(connection) = gateway::stdio::connection(&shutdown).await else {
+        return Ok(());
+    };
+    let service = match server.serve_with_ct(connection, shutdown).await {
         Ok(service) => service,
         // A client that leaves before it says anything is no failure.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
