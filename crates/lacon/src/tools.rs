@@ -1,28 +1,17 @@
-//! Every question as a tool: one row of [`TOOLS`] says what it is called, what it is for, how far it reaches and how many
-//! tokens it may cost. The server, the command line and the reference page all read this one table.
+//! Every question as a tool: one row of a family's table says what it is called, what it is for, how far it reaches and how many
+//! tokens it may cost. The server, the command line and the reference page all read these tables.
 
 pub(crate) mod answer;
+mod graph;
 pub(crate) mod readable;
 mod schema;
 mod scope;
 pub(crate) mod trees;
 
-use codeintel::analyze::{Analysis, Analyze, analyze};
-use codeintel::editing_context::{Editing, editing_context};
-use codeintel::file_summary::{Summary, file_summary};
-use codeintel::neighbours::{Neighbours, call_chain, callers, dependencies, dependents, implementations};
-use codeintel::repo_outline::{Nothing, graph_stats, repo_outline};
-use codeintel::search_symbols::{Search, search_symbols};
-use codeintel::symbol_source::{Batch, GetSource, batch_symbols, symbol_source};
-use codeintel::usages::{Usages, usages};
 use codeintel::{QuestionError, Workspace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use wire::answers::{
-    Answer, BatchSymbols, Cycles, DeadCode, EditingContext, FileSummary, FindUsages, Hotspots, RepoOutline,
-    SearchSymbols, SubGraph, SymbolSource,
-};
 use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
 
@@ -41,7 +30,7 @@ pub(crate) struct Tool {
     /// What makes its answer smaller.
     pub(crate) cut: Cut,
     parameters: fn() -> Value,
-    ask: fn(&Workspace, Map<String, Value>) -> Result<Reply, Refusal>,
+    ask: fn(&Desk, Map<String, Value>) -> Result<Reply, Refusal>,
 }
 
 /// A set of tools that a client may list.
@@ -74,160 +63,30 @@ pub(crate) struct Reply {
     pub(crate) layout: Layout<'static>,
 }
 
+/// What a question is asked with. Grows when a family of tools needs more than the snapshots.
+pub(crate) struct Desk<'a> {
+    /// The repositories that the call is about.
+    pub(crate) workspace: &'a Workspace,
+}
+
+/// The families of tools, in the order they are listed; each has a file of its own.
+const FAMILIES: &[&[Tool]] = &[graph::TOOLS];
+
 /// Every tool, in the order they are listed.
-pub(crate) const TOOLS: &[Tool] = &[
-    Tool {
-        name: "search_symbols",
-        about: "Find symbols by name or words of it, best first.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 2_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Search>,
-        ask: |workspace, arguments| put(workspace, arguments, search_symbols, SearchSymbols::LAYOUT),
-    },
-    Tool {
-        name: "get_symbol_source",
-        about: "The source text of one symbol.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 8_000,
-        cut: Cut::Lines,
-        parameters: schema::of::<GetSource>,
-        ask: |workspace, arguments| put(workspace, arguments, symbol_source, SymbolSource::LAYOUT),
-    },
-    Tool {
-        name: "batch_symbols",
-        about: "Several symbols at once: place, signature and, if asked, source.",
-        toolset: Toolset::Graph,
-        scope: Scope::Workspace,
-        max_tokens: 8_000,
-        cut: Cut::Symbols,
-        parameters: schema::of::<Batch>,
-        ask: |workspace, arguments| put(workspace, arguments, batch_symbols, BatchSymbols::LAYOUT),
-    },
-    Tool {
-        name: "find_usages",
-        about: "Every use of a symbol: calls, reads, types, imports.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Usages>,
-        ask: |workspace, arguments| put(workspace, arguments, usages, FindUsages::LAYOUT),
-    },
-    Tool {
-        name: "get_file_summary",
-        about: "What one file declares.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Summary>,
-        ask: |workspace, arguments| put(workspace, arguments, file_summary, FileSummary::LAYOUT),
-    },
-    Tool {
-        name: "get_callers",
-        about: "Who calls a symbol, directly and through others, with the lines of the calls.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Neighbours>,
-        ask: |workspace, arguments| put(workspace, arguments, callers, SubGraph::GET_CALLERS),
-    },
-    Tool {
-        name: "get_call_chain",
-        about: "What a symbol calls, directly and through others.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Neighbours>,
-        ask: |workspace, arguments| put(workspace, arguments, call_chain, SubGraph::GET_CALL_CHAIN),
-    },
-    Tool {
-        name: "get_dependencies",
-        about: "What a symbol needs: calls, types, bases, variables, imports.",
-        toolset: Toolset::Graph,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Neighbours>,
-        ask: |workspace, arguments| put(workspace, arguments, dependencies, SubGraph::GET_DEPENDENCIES),
-    },
-    Tool {
-        name: "get_dependents",
-        about: "What needs a symbol, directly and through others: what a change may break.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Neighbours>,
-        ask: |workspace, arguments| put(workspace, arguments, dependents, SubGraph::GET_DEPENDENTS),
-    },
-    Tool {
-        name: "find_implementations",
-        about: "What implements, extends or overrides a symbol.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Neighbours>,
-        ask: |workspace, arguments| put(workspace, arguments, implementations, SubGraph::FIND_IMPLEMENTATIONS),
-    },
-    Tool {
-        name: "get_editing_context",
-        about: "What to know before changing a symbol: callers, dependencies, tests.",
-        toolset: Toolset::Core,
-        scope: Scope::Workspace,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Editing>,
-        ask: |workspace, arguments| put(workspace, arguments, editing_context, EditingContext::LAYOUT),
-    },
-    Tool {
-        name: "analyze",
-        about: "The whole graph: dead_code, hotspots, cycles.",
-        toolset: Toolset::Graph,
-        scope: Scope::Repo,
-        max_tokens: 4_000,
-        cut: Cut::Rows,
-        parameters: schema::of::<Analyze>,
-        ask: analysis,
-    },
-    Tool {
-        name: "get_repo_outline",
-        about: "A repository at a glance: languages, communities, hotspots, entry points.",
-        toolset: Toolset::Core,
-        scope: Scope::Repo,
-        max_tokens: 2_000,
-        cut: Cut::Never,
-        parameters: schema::of::<Nothing>,
-        ask: |workspace, arguments| put(workspace, arguments, repo_outline, RepoOutline::LAYOUT),
-    },
-    Tool {
-        name: "graph_stats",
-        about: "How much is indexed: files, symbols, edges by kind, origin and language.",
-        toolset: Toolset::Graph,
-        scope: Scope::FanOut,
-        max_tokens: 2_000,
-        cut: Cut::Never,
-        parameters: schema::of::<Nothing>,
-        ask: |workspace, arguments| put(workspace, arguments, graph_stats, Layout::generic("graph_stats")),
-    },
-];
+pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
+    FAMILIES.iter().copied().flatten()
+}
 
 impl Toolset {
     /// The tools it lists.
     pub(crate) fn tools(self) -> impl Iterator<Item = &'static Tool> {
-        TOOLS.iter().filter(move |tool| tool.toolset as u8 <= self as u8)
+        all().filter(move |tool| tool.toolset as u8 <= self as u8)
     }
 }
 
 /// The tool with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
-    TOOLS.iter().find(|tool| tool.name == name)
+    all().find(|tool| tool.name == name)
 }
 
 impl Tool {
@@ -239,28 +98,13 @@ impl Tool {
 
 /// Reads the parameters, asks, and keeps the answer with its layout.
 fn put<P: DeserializeOwned, A: Serialize>(
-    workspace: &Workspace,
+    desk: &Desk,
     arguments: Map<String, Value>,
     question: fn(&Workspace, &P) -> Result<A, QuestionError>,
     layout: Layout<'static>,
 ) -> Result<Reply, Refusal> {
     let parameters = read(arguments)?;
-    let found = question(workspace, &parameters).map_err(refused)?;
-    Ok(Reply {
-        value: value(&found)?,
-        layout,
-    })
-}
-
-/// Each kind of analysis has a layout of its own.
-fn analysis(workspace: &Workspace, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
-    let found = analyze(workspace, &read(arguments)?).map_err(refused)?;
-    let layout = match &found {
-        Analysis::DeadCode(_) => DeadCode::LAYOUT,
-        Analysis::Hotspots(_) => Hotspots::LAYOUT,
-        Analysis::Cycles(_) => Cycles::LAYOUT,
-        Analysis::Help(_) => Layout::generic("analyze.help"),
-    };
+    let found = question(desk.workspace, &parameters).map_err(refused)?;
     Ok(Reply {
         value: value(&found)?,
         layout,
@@ -300,23 +144,23 @@ mod tests {
     use expect_test::expect_file;
     use serde_json::Value;
 
-    use super::{Cut, TOOLS, Tool, Toolset};
+    use super::{Cut, Tool, Toolset, all};
 
     #[test]
     fn names_differ_and_sets_grow() {
-        let mut names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        let mut names: Vec<&str> = all().map(|tool| tool.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), TOOLS.len());
+        assert_eq!(names.len(), all().count());
         let count = |set: Toolset| set.tools().count();
         assert!(count(Toolset::Core) < count(Toolset::Graph) && count(Toolset::Graph) <= count(Toolset::All));
-        assert_eq!(count(Toolset::All), TOOLS.len());
+        assert_eq!(count(Toolset::All), all().count());
     }
 
     /// What can be cut must have the argument that cuts it.
     #[test]
     fn every_cut_has_its_argument() {
-        for tool in TOOLS {
+        for tool in all() {
             let argument = match tool.cut {
                 Cut::Rows => "limit",
                 Cut::Lines => "max_lines",
@@ -331,13 +175,13 @@ mod tests {
     #[test]
     fn the_reference_page_is_up_to_date() {
         let mut page = String::from(
-            "# The tools\n\nGenerated from the table in `crates/lacon/src/tools.rs`. Every tool also takes `format` (auto, json, gcx, \
+            "# The tools\n\nGenerated from the tables in `crates/lacon/src/tools/`. Every tool also takes `format` (auto, json, gcx, \
              gcf, markdown), `max_tokens` (o200k tokens of the text sent, never exceeded) and `if_none_match` (the etag of an \
              earlier answer). In a workspace of several repositories a tool of scope `repo` needs `repo` as a name and one of \
              scope `fan-out` as a list of names or `[\"*\"]`; one of scope `workspace` refuses it.\n\n\
              | tool | toolset | scope | max_tokens | says |\n|---|---|---|---|---|\n",
         );
-        for tool in TOOLS {
+        for tool in all() {
             page.push_str(&format!(
                 "| [{0}](#{0}) | {1} | {2} | {3} | {4} |\n",
                 tool.name,
@@ -347,7 +191,7 @@ mod tests {
                 tool.about
             ));
         }
-        for tool in TOOLS {
+        for tool in all() {
             page.push_str(&format!("\n## {}\n\n{}\n", tool.name, tool.about));
             let (properties, required) = (properties(tool), required(tool));
             if properties.is_empty() {

@@ -117,7 +117,7 @@ impl ServerHandler for QuestionServer {
     ) -> Result<CallToolResponse, ErrorData> {
         // A tool of another toolset is answered too: listing fewer saves tokens, it hides nothing.
         let Some(tool) = tools::find(&request.name) else {
-            let known: Vec<&str> = tools::TOOLS.iter().map(|tool| tool.name).collect();
+            let known: Vec<&str> = tools::all().map(|tool| tool.name).collect();
             let message = format!("no tool `{}`: there are {}", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };

@@ -11,7 +11,7 @@ use wire::protocol::{Refusal, UNKNOWN_REPO, encode_error};
 use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
-use super::{Cut, Reply, Tool, refusal, scope};
+use super::{Cut, Desk, Reply, Tool, refusal, scope};
 
 /// What is sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,7 +139,7 @@ impl Candidate {
 }
 
 fn reply(tool: &Tool, workspace: &Workspace, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
-    (tool.ask)(workspace, arguments)
+    (tool.ask)(&Desk { workspace }, arguments)
 }
 
 fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) -> Result<Candidate, Refusal> {
