@@ -9,7 +9,7 @@ use wire::Format;
 
 use super::{Call, Refusal};
 use crate::browse::{BrowseAnswer, BrowseRequest, Shelf};
-use crate::card::ChoiceCard;
+use crate::card::{self, ChoiceCard};
 use crate::controls::{Counting, MetaTool};
 use crate::dispatch::{Driven, Execution, upstream_error};
 use crate::errors::{ErrorCode, GatewayError};
@@ -92,28 +92,14 @@ fn not_listed_yet(view: &View) -> String {
 /// Cards in few tokens: a line each. JSON carries every field instead.
 fn say_cards(cards: &[ChoiceCard], total: usize, format: Format) -> String {
     match format {
-        Format::Json => return serde_json::to_string(cards).unwrap_or_default(),
+        Format::Json => serde_json::to_string(cards).unwrap_or_default(),
         Format::Gcf | Format::Gcx | Format::Markdown => {
             let rows: Vec<_> = cards.iter().map(ChoiceCard::row).collect();
-            return super::encode(&serde_json::to_value(rows).unwrap_or_default(), format);
+            super::encode(&serde_json::to_value(rows).unwrap_or_default(), format)
         }
         // Bare lines are shorter than any of them.
-        Format::Auto => {}
+        Format::Auto => card::lines(cards, total),
     }
-    if cards.is_empty() {
-        return "nothing found".to_owned();
-    }
-    let mut text = String::new();
-    for card in cards {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(card.line().trim_end_matches('\t'));
-    }
-    if total > cards.len() {
-        text.push_str(&format!("\n({} of {total})", cards.len()));
-    }
-    text
 }
 
 async fn execute(call: &Call<'_>) -> Result<CallToolResponse, GatewayError> {

@@ -402,3 +402,143 @@ async fn a_person_signs_in_with_pkce_and_the_token_is_refreshed() {
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
+
+/// Nothing is configured but the address: the protected resource names its authorization server, which describes its
+/// endpoints and registers Lacon as a client it has never heard of.
+#[tokio::test]
+async fn endpoints_are_discovered_and_the_client_registers_itself() {
+    use axum::body::{Body, to_bytes};
+    use axum::extract::{Query, Request, State};
+    use axum::routing::{any, get, post as on_post};
+    use std::sync::Mutex;
+
+    #[derive(Clone)]
+    struct World {
+        address: String,
+        inner: String,
+        log: Arc<Mutex<Vec<String>>>,
+    }
+
+    let mut inner = one(scripted(&[]));
+    inner.http.tokens = BTreeMap::from([("lacon".to_owned(), "access-1".to_owned())]);
+    inner.mode = gateway::config::Mode::Passthrough;
+    let inner = serve(inner).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let world = World {
+        address: address.clone(),
+        inner: inner.url.clone(),
+        log: Arc::default(),
+    };
+
+    let resource = async |State(world): State<World>| {
+        axum::Json(json!({
+            "resource": format!("{}/mcp", world.address), "authorization_servers": [format!("{}/issuer", world.address)],
+        }))
+    };
+    let server = async |State(world): State<World>| {
+        let at = |path: &str| format!("{}/issuer{path}", world.address);
+        axum::Json(json!({
+            "issuer": at(""), "authorization_endpoint": at("/authorize"), "token_endpoint": at("/token"),
+            "registration_endpoint": at("/register"), "response_types_supported": ["code"],
+            "code_challenge_methods_supported": ["S256"], "token_endpoint_auth_methods_supported": ["none"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+        }))
+    };
+    let register = async |State(world): State<World>, body: String| {
+        let asked: Value = serde_json::from_str(&body).unwrap();
+        world
+            .log
+            .lock()
+            .unwrap()
+            .push(format!("register {}", asked["client_name"]));
+        let mut answer = asked;
+        answer["client_id"] = "client-77".into();
+        (axum::http::StatusCode::CREATED, axum::Json(answer))
+    };
+    let authorize = async |Query(query): Query<BTreeMap<String, String>>| {
+        assert_eq!(
+            (query["client_id"].as_str(), query["code_challenge_method"].as_str()),
+            ("client-77", "S256")
+        );
+        let target = format!("{}?code=the-code&state={}", query["redirect_uri"], query["state"]);
+        axum::response::Redirect::to(&target)
+    };
+    let token = async |State(world): State<World>, body: String| {
+        world.log.lock().unwrap().push(body);
+        axum::Json(json!({"access_token": "access-1", "token_type": "Bearer", "expires_in": 3600}))
+    };
+    let protected = async |State(world): State<World>, request: Request| {
+        let (parts, body) = request.into_parts();
+        let body = to_bytes(body, 1 << 20).await.unwrap();
+        let mut headers = parts.headers;
+        headers.remove("host");
+        let forwarded = reqwest::Client::new()
+            .request(parts.method, &world.inner)
+            .headers(headers)
+            .body(body);
+        let answer = forwarded.send().await.unwrap();
+        let mut reply = axum::http::Response::builder().status(answer.status());
+        for (name, value) in answer
+            .headers()
+            .iter()
+            .filter(|(name, _)| name.as_str() != "www-authenticate")
+        {
+            reply = reply.header(name, value);
+        }
+        if answer.status() == 401 {
+            let where_to = format!("{}/.well-known/oauth-protected-resource/mcp", world.address);
+            reply = reply.header("www-authenticate", format!("Bearer resource_metadata=\"{where_to}\""));
+        }
+        reply.body(Body::from_stream(answer.bytes_stream())).unwrap()
+    };
+    let router = axum::Router::new()
+        .route("/mcp", any(protected))
+        .route("/.well-known/oauth-protected-resource/mcp", get(resource))
+        .route("/.well-known/oauth-authorization-server/issuer", get(server))
+        .route("/issuer/register", on_post(register))
+        .route("/issuer/authorize", get(authorize))
+        .route("/issuer/token", on_post(token))
+        .with_state(world.clone());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let upstream = UpstreamConfig {
+        url: Some(format!("{address}/mcp")),
+        oauth: Some(OAuthConfig::default()),
+        ..UpstreamConfig::default()
+    };
+    let state = tempfile::tempdir().unwrap();
+    let options = Options {
+        state_directory: Some(state.path().to_owned()),
+        ..Options::default()
+    };
+    let configuration = config(vec![("inner", upstream)]);
+    let before = Gateway::start(configuration.clone(), options.clone());
+    before.settled().await;
+    let authorizer = before.authorizer("inner").unwrap();
+    let browser = |url: &str| {
+        let url = url.to_owned();
+        tokio::spawn(async move { reqwest::get(url).await });
+    };
+    tokio::time::timeout(PATIENCE, authorizer.sign_in(browser))
+        .await
+        .unwrap()
+        .unwrap();
+    let log = world.log.lock().unwrap().clone();
+    assert_eq!(log[0], "register \"Lacon\"");
+    assert!(
+        log[1].contains("client_id=client-77") && log[1].contains("code_verifier="),
+        "{log:?}"
+    );
+    // A later run knows the client and the token from the file.
+    let setup = Setup::with(configuration, options, Era::Session).await;
+    assert_eq!(
+        text(&setup.run("echo", json!({"text": "discovered"})).await),
+        "discovered"
+    );
+    assert_eq!(
+        world.log.lock().unwrap().len(),
+        2,
+        "neither registered nor signed in again"
+    );
+}

@@ -3,6 +3,8 @@
 pub(crate) mod accuracy;
 pub(crate) mod gateway;
 pub(crate) mod index;
+pub(crate) mod one_token_server;
+mod peer;
 pub(crate) mod wire;
 
 use crate::cli::verbs;
@@ -22,6 +24,7 @@ verbs! {
         Accuracy => accuracy,
         Gateway => gateway,
         Index => index,
+        OneTokenServer => one_token_server,
         Wire => wire,
     }
 }

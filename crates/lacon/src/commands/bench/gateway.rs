@@ -2,6 +2,8 @@
 //!
 //! Every number is measured in this run, on the catalog and the queries given.
 
+pub(super) mod calls;
+
 use std::path::PathBuf;
 
 use ::gateway::bench::{Query, Scorecard, enlarge, measure};
@@ -14,7 +16,7 @@ use crate::failure::{Explain, Failure};
 use crate::input::read_file;
 use crate::output::Output;
 
-/// Measure browsing: recall, mean reciprocal rank, latency, build time, tokens per card and per answer
+/// Measure the gateway: recall, mean reciprocal rank, latency, build time, tokens per card, answer and call
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,6 +42,10 @@ pub(crate) struct Args {
     /// How often each query is timed
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
+
+    /// Calls to time through a gateway and directly; 0 leaves them out
+    #[arg(long, value_name = "COUNT", default_value_t = 300, value_parser = clap::value_parser!(u16).range(0..=10_000))]
+    calls: u16,
 
     /// How to print the scorecard
     #[arg(long, value_enum, default_value = "table")]
@@ -71,10 +77,26 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         .map(|catalog| measure(catalog, &queries, &options, usize::from(args.rounds)))
         .collect::<Result<_, _>>()
         .bad_input()?;
-    match args.format {
-        Style::Json => output.json(&scorecards)?,
-        Style::Table => output.line(render(&scorecards, comfy_table::presets::UTF8_FULL_CONDENSED)),
-        Style::Markdown => output.line(render(&scorecards, comfy_table::presets::ASCII_MARKDOWN)),
+    let cost = match args.calls {
+        0 => None,
+        calls => Some(calls::measure(usize::from(calls))?),
+    };
+    let preset = match args.format {
+        Style::Json => return output.json(&serde_json::json!({"browsing": scorecards, "calls": cost})),
+        Style::Table => comfy_table::presets::UTF8_FULL_CONDENSED,
+        Style::Markdown => comfy_table::presets::ASCII_MARKDOWN,
+    };
+    output.line(render(&scorecards, preset));
+    if let Some(cost) = cost {
+        output.line(format!(
+            "\n{} calls of a tool that says one word, directly and through the gateway in turn:\n\
+             overhead {} tokens; p50 {:.0} µs directly, {:.0} µs through, {:.0} µs added",
+            cost.calls,
+            cost.overhead_tokens,
+            cost.direct_p50_microseconds,
+            cost.through_p50_microseconds,
+            cost.added_p50_microseconds
+        ));
     }
     Ok(())
 }
