@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::controls::{CallLimit, RateLimits, RetryPolicy};
 pub use crate::policy::{PolicyAction, PolicyConfig, PolicyRule};
 pub use crate::schema::{OnInvalidSchema, SchemaLimits};
-pub use load::{ConfigError, ConfigProblem, Loaded, parse_json, parse_toml};
+pub use load::{ConfigError, ConfigProblem, Loaded, nearest, parse_json, parse_toml};
 pub use reference::{config_schema, reference_page};
 
 /// The whole configuration. Every part has a default, so an empty file is a gateway without upstreams.

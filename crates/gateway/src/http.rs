@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::HttpConfig;
+use crate::negotiation::with_format_as_object;
 use crate::runtime::Gateway;
 use crate::server::GatewayServer;
 use crate::session::{Principal, lock};
@@ -116,6 +117,7 @@ struct Door {
     tokens: Vec<(blake3::Hash, Principal)>,
     origins: Vec<String>,
     most_sessions: usize,
+    most_bytes: usize,
     sessions: Arc<LocalSessionManager>,
     /// Whose session is whose.
     owners: Mutex<HashMap<String, Principal>>,
@@ -132,6 +134,7 @@ impl Door {
                 .map(|origin| origin.trim_end_matches('/').to_owned())
                 .collect(),
             most_sessions: config.max_sessions,
+            most_bytes: config.max_body_bytes,
             sessions,
             owners: Mutex::new(HashMap::new()),
         }
@@ -220,11 +223,36 @@ async fn enter(State(door): State<Arc<Door>>, mut request: Request, next: Next) 
         }
     }
     request.extensions_mut().insert(principal.clone());
+    let request = match respelled(request, door.most_bytes).await {
+        Ok(request) => request,
+        Err(refused) => return refused,
+    };
     let response = next.run(request).await;
     if let Some(session) = response.headers().get(SESSION) {
         door.admit(session, principal).await;
     }
     response
+}
+
+/// The request with its output format spelled as the protocol reads it. Only a session's first message and requests without a
+/// session can name one, so the others pass untouched.
+async fn respelled(request: Request, most_bytes: usize) -> Result<Request, Response> {
+    if request.method() != Method::POST || request.headers().contains_key(SESSION) {
+        return Ok(request);
+    }
+    let (mut head, body) = request.into_parts();
+    let Ok(bytes) = axum::body::to_bytes(body, most_bytes).await else {
+        return Err((StatusCode::PAYLOAD_TOO_LARGE, "the request is too large\n").into_response());
+    };
+    let bytes = match with_format_as_object(&bytes) {
+        Some(spelled) => {
+            head.headers
+                .insert(header::CONTENT_LENGTH, HeaderValue::from(spelled.len()));
+            spelled.into()
+        }
+        None => bytes,
+    };
+    Ok(Request::from_parts(head, bytes.into()))
 }
 
 #[cfg(test)]

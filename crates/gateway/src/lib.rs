@@ -28,6 +28,7 @@ pub mod http;
 mod listings;
 mod modes;
 mod native;
+pub mod negotiation;
 pub mod oauth;
 pub mod preview;
 pub mod reload;

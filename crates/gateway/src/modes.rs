@@ -230,30 +230,6 @@ fn strict_name(text: &str) -> String {
     format!("{}-{}", &name[..LONGEST_NAME - 9], hash8(text, ""))
 }
 
-/// The format a call is answered in: its own argument, the request's `_meta`, the session's capability, then the default.
-pub(crate) fn negotiated_format(
-    arguments: &Map<String, Value>,
-    meta: &Map<String, Value>,
-    capability: Option<&Value>,
-    default: Format,
-) -> Format {
-    let named = |value: &Value| match value {
-        Value::String(name) => name.parse().ok(),
-        Value::Object(fields) => fields
-            .get("format")
-            .and_then(Value::as_str)
-            .and_then(|name| name.parse().ok()),
-        _ => None,
-    };
-    let asked = [
-        arguments.get("format"),
-        meta.get("output_format"),
-        meta.get("lacon/output_format"),
-        capability,
-    ];
-    asked.into_iter().flatten().find_map(named).unwrap_or(default)
-}
-
 /// The stub schema of a stripped entry.
 fn sentinel_schema() -> Value {
     json!({"type": "object"})
@@ -274,30 +250,5 @@ mod tests {
         assert_eq!(long.len(), LONGEST_NAME);
         assert_ne!(long, strict_name(&format!("ns:{}#ab12cd35", "x".repeat(120))));
         assert!(strict_name("ns:é").is_ascii());
-    }
-
-    #[test]
-    fn the_nearest_wish_for_a_format_wins() {
-        let arguments = |format: &str| Map::from_iter([("format".to_owned(), json!(format))]);
-        let none = Map::new();
-        let capability = json!({"format": "gcf"});
-        assert_eq!(negotiated_format(&none, &none, None, Format::Auto), Format::Auto);
-        assert_eq!(
-            negotiated_format(&none, &none, Some(&capability), Format::Auto),
-            Format::Gcf
-        );
-        let meta = Map::from_iter([("output_format".to_owned(), json!("gcx"))]);
-        assert_eq!(
-            negotiated_format(&none, &meta, Some(&capability), Format::Auto),
-            Format::Gcx
-        );
-        assert_eq!(
-            negotiated_format(&arguments("json"), &meta, Some(&capability), Format::Auto),
-            Format::Json
-        );
-        assert_eq!(
-            negotiated_format(&arguments("nonsense"), &none, None, Format::Json),
-            Format::Json
-        );
     }
 }

@@ -14,14 +14,13 @@ use rmcp::model::{
 use rmcp::service::{
     NotificationContext, Peer, RequestContext, RoleServer, ServerInitializeError, ServiceExt, SubscriptionContext,
 };
-use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-use wire::Format;
 
 use crate::config::Mode;
 use crate::dispatch::caller::Caller;
-use crate::modes::{self, Call, negotiated_format};
+use crate::modes::{self, Call};
 use crate::native;
+use crate::negotiation;
 use crate::runtime::{FIRST_LISTING, Gateway, View};
 use crate::session::{Principal, Session};
 
@@ -75,20 +74,6 @@ impl GatewayServer {
         let session = self.own.get_or_init(|| self.gateway.session(principal(context)));
         session.touch();
         session.clone()
-    }
-
-    fn format(&self, arguments: &Map<String, Value>, context: &RequestContext<RoleServer>) -> Format {
-        let experimental = context
-            .client_capabilities()
-            .and_then(|capabilities| capabilities.experimental);
-        let capability = experimental.and_then(|mut experimental| experimental.remove("output_format"));
-        let capability = capability.map(Value::Object);
-        negotiated_format(
-            arguments,
-            &context.meta.0.0,
-            capability.as_ref(),
-            self.gateway.output_format(),
-        )
     }
 
     async fn listed_view(&self) -> Arc<View> {
@@ -175,7 +160,7 @@ impl ServerHandler for GatewayServer {
         let view = self.gateway.first_view(FIRST_LISTING).await;
         let session = self.session(&context);
         let arguments = request.arguments.unwrap_or_default();
-        let format = self.format(&arguments, &context);
+        let format = negotiation::output_format(&arguments, &context, self.gateway.output_format());
         let caller = Caller::new(context, request.input_responses, request.request_state);
         modes::call(Call {
             view,
