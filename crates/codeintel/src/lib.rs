@@ -23,4 +23,4 @@ pub mod usages;
 pub mod workspace;
 
 pub use error::QuestionError;
-pub use workspace::{Derived, Repository, SymbolKey, Workspace};
+pub use workspace::{Derived, Repository, Stop, SymbolKey, Workspace};

@@ -46,7 +46,7 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
     let mut hits: Vec<(u32, usize, SymbolView<'_>)> = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
         let snapshot = &repository.snapshot;
-        for (name, _) in snapshot.names() {
+        for (name, _) in snapshot.names().take_while(|_| !workspace.is_stopped()) {
             let Some(likeness) = filter.likeness(name) else {
                 continue;
             };

@@ -79,6 +79,9 @@ pub fn walk(workspace: &Workspace, start: &[SymbolKey], how: &Walk) -> Reached {
     for depth in 1..=how.depth.min(MAX_DEPTH) {
         let mut next = Vec::new();
         for &key in &level {
+            if workspace.is_stopped() {
+                return reached;
+            }
             for relation in relations(workspace, key, how) {
                 let far = match how.direction {
                     Direction::Outgoing => relation.to,

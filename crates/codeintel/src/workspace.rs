@@ -4,6 +4,7 @@
 //! repositories every id and path is prefixed by `<repository>/`; with one there is no prefix.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
@@ -56,6 +57,24 @@ impl Repository {
 pub struct Workspace {
     repositories: Vec<Repository>,
     prefixed: bool,
+    stop: Stop,
+}
+
+/// Tells a question that nobody waits for its answer any more. Long loops look at it and end early; what they return then is
+/// thrown away.
+#[derive(Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks the question to end.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A symbol of a workspace.
@@ -73,6 +92,7 @@ impl Workspace {
         Workspace {
             prefixed: repositories.len() > 1,
             repositories,
+            stop: Stop::default(),
         }
     }
 
@@ -87,7 +107,18 @@ impl Workspace {
         Workspace {
             repositories: self.repositories.iter().filter(kept).cloned().collect(),
             prefixed: self.prefixed,
+            stop: self.stop.clone(),
         }
+    }
+
+    /// The same repositories, for a question that `stop` can end.
+    pub fn with_stop(&self, stop: Stop) -> Workspace {
+        Workspace { stop, ..self.clone() }
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
     }
 
     /// All repositories.

@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 pub(super) fn dead_code(workspace: &Workspace, ask: &Analyze, page: Page) -> DeadCode {
     let mut found: Vec<DeadSymbol> = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
-        for symbol in repository.snapshot.symbols() {
+        for symbol in repository.snapshot.symbols().take_while(|_| !workspace.is_stopped()) {
             if !is_asked(ask, workspace, number, symbol.path()) {
                 continue;
             }
