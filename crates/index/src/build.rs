@@ -4,6 +4,7 @@
 //! an [`Indexer`] keeps between snapshots is position-independent (segments and edges told by file), so after an edit the
 //! files that did not change are copied, not computed. A build from nothing gives the same bytes.
 
+mod glance;
 mod state;
 mod survey;
 
@@ -15,6 +16,7 @@ use crate::scan::{Config, ConfigError, SkipReason, unescape_path, walk};
 use crate::snapshot::{Snapshot, SnapshotError};
 use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Stats, StoreError, WriterLock};
 use crate::tree::Resolve;
+pub use glance::{Glance, glance};
 use state::State;
 use survey::{Survey, survey_all, survey_some};
 
