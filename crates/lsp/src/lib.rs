@@ -1,1 +1,3 @@
 //! What does the compiler say?
+
+pub mod edits;

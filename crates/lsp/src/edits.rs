@@ -1,0 +1,73 @@
+//! Changing files without ever losing one: exact text edits, plans over several files that happen whole or not at all, and a
+//! journal that undoes them.
+//!
+//! `text` edits one text, `on_disk` knows how a file spells its text (encoding, line ends, permissions), `plan` is a set of
+//! new file contents, `journal` writes a plan and takes it back, `overlay` holds edits that are only tried, `compare` says which
+//! diagnostics an edit made and which it cured.
+//!
+//! Invariants: nothing outside the root is written; a file that changed since it was read is not overwritten; a crash at any
+//! moment leaves either all old contents or all new ones, once [`Journal::open`] has run again.
+
+mod compare;
+mod journal;
+mod on_disk;
+mod overlay;
+mod plan;
+mod text;
+
+pub use compare::{Comparison, Found, LineMap, compare};
+pub use journal::{Entry, Journal, Undone};
+pub use on_disk::{OnDisk, confined};
+pub use overlay::{Overlay, Overlays};
+pub use plan::{FileChange, Plan};
+pub use text::{TextEdit, apply, replace_once};
+
+use std::path::PathBuf;
+
+/// Why a change was not made. Nothing was written unless the text says so.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// The path leaves the root, or points at something that is not to be edited.
+    #[error("`{path}` is not edited: {reason}")]
+    Confined { path: String, reason: &'static str },
+    /// The file is not what it was when it was read.
+    #[error("`{path}` changed since it was read; read it again and repeat the edit")]
+    Changed { path: String },
+    /// Two edits touch the same text, or one lies outside it.
+    #[error("edits {first} and {second} overlap; give them one after the other")]
+    Overlap { first: usize, second: usize },
+    /// A range that is not inside the text or splits a character.
+    #[error("edit {number} lies outside the text")]
+    OutOfRange { number: usize },
+    /// The text to be replaced is not there, or there more than once.
+    #[error("the text to replace occurs {count} times in `{path}`; give text that occurs once")]
+    NotOnce { path: String, count: usize },
+    /// The new text cannot be written in the encoding of the file.
+    #[error("`{path}` is {encoding}, which has no `{character}`; convert the file or leave that character out")]
+    Unwritable {
+        path: String,
+        encoding: &'static str,
+        character: char,
+    },
+    /// The file is not text.
+    #[error("`{path}` is not text that can be edited: {reason}")]
+    NotText { path: String, reason: &'static str },
+    /// There is nothing to undo, or no entry with this id.
+    #[error("{0}")]
+    NothingToUndo(String),
+    /// A limit on number or size was reached.
+    #[error("{0}")]
+    TooMuch(String),
+    /// The operating system refused.
+    #[error("`{}`: {source}", .path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> EditError {
+    let path = path.into();
+    move |source| EditError::Io { path, source }
+}
