@@ -5,6 +5,7 @@
 
 mod analyze;
 mod batch_symbols;
+mod context_pack;
 mod contracts;
 mod editing_context;
 mod file_summary;
@@ -23,6 +24,7 @@ use crate::layout::{Column, Layout, Rows};
 
 pub use analyze::{Cycle, Cycles, DeadCode, DeadSymbol, Hotspot, Hotspots};
 pub use batch_symbols::{BatchSymbol, BatchSymbols};
+pub use context_pack::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol};
 pub use contracts::{Contract, ContractsList, ContractsOrphans, Orphan};
 pub use editing_context::{EditingContext, EditingTarget};
 pub use file_summary::{FileSummary, SummarySymbol};
@@ -53,6 +55,12 @@ pub const LAYOUTS: &[&Layout<'static>] = &[
     &SubGraph::FIND_IMPLEMENTATIONS,
     &EditingContext::LAYOUT,
     &SmartContext::LAYOUT,
+    &ContextPack::CONTEXT_FOR_TASK,
+    &ContextPack::CONTEXT_FOR_FILES,
+    &ContextPack::CONTEXT_FOR_PR,
+    &ContextPack::BLAST_RADIUS,
+    &ContextPack::COMMUNITIES,
+    &ContextPack::EXPLAIN_SYMBOL,
     &DeadCode::LAYOUT,
     &Hotspots::LAYOUT,
     &Cycles::LAYOUT,

@@ -18,6 +18,7 @@ pub mod gcf;
 pub mod gcx;
 pub mod markdown;
 pub mod protocol;
+pub mod session;
 pub mod tokens;
 
 pub use format::{Encoded, Error, Format, decode, decode_from, detect, encode, same};

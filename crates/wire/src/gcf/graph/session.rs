@@ -56,9 +56,15 @@ pub struct Draft {
     /// What the client will hold; `None` for a full payload outside the session.
     news: Option<Vec<(Identity, Sent)>>,
     next: u64,
+    numbers: Vec<u64>,
 }
 
 impl Draft {
+    /// The number of each symbol, in the order of the graph that was given.
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+
     /// The payload to send.
     pub fn text(&self) -> &str {
         &self.text
@@ -87,6 +93,16 @@ impl Session {
 
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty()
+    }
+
+    /// The number that the next new symbol gets.
+    pub fn next_number(&self) -> u64 {
+        self.next
+    }
+
+    /// Leaves out all numbers below `least`, which mean something else in this conversation.
+    pub fn count_from(&mut self, least: u64) {
+        self.next = self.next.max(least);
     }
 
     /// Forgets everything, as when the client lost its context.
@@ -128,6 +144,7 @@ impl Session {
                 text: encode(graph)?,
                 news: None,
                 next: self.next,
+                numbers: (0..order.len() as u64).collect(),
             });
         }
         let text = write_graph(graph, &order, &numbers, Some(&known))?;
@@ -135,6 +152,7 @@ impl Session {
             text,
             news: Some(news),
             next,
+            numbers,
         })
     }
 
@@ -172,14 +190,19 @@ impl SessionReader {
 
     /// Decodes a payload. On an error nothing of it is kept; ask for a full one.
     pub fn decode(&mut self, text: &str) -> Result<Graph> {
+        self.decode_numbered(text).map(|(graph, _)| graph)
+    }
+
+    /// As [`SessionReader::decode`], with the number of each symbol.
+    pub fn decode_numbered(&mut self, text: &str) -> Result<(Graph, Vec<u64>)> {
         let payload = read(text, &self.held)?;
         if !payload.session {
             self.held.clear();
-            return Ok(payload.graph);
+            return Ok((payload.graph, payload.numbers));
         }
-        for (number, symbol) in payload.numbers.into_iter().zip(&payload.graph.symbols) {
-            self.held.insert(number, symbol.clone());
+        for (number, symbol) in payload.numbers.iter().zip(&payload.graph.symbols) {
+            self.held.insert(*number, symbol.clone());
         }
-        Ok(payload.graph)
+        Ok((payload.graph, payload.numbers))
     }
 }
