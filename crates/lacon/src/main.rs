@@ -9,6 +9,7 @@ mod input;
 mod mcp;
 mod output;
 mod tools;
+mod workspace;
 
 use std::process::ExitCode;
 

@@ -1,5 +1,7 @@
 //! The questions as an MCP server: one handler for both protocol eras and both transports.
 
+mod prompts;
+mod resources;
 mod server;
 
 pub(crate) use server::{QuestionServer, serve_stdio};

@@ -21,7 +21,7 @@ pub(crate) struct Tool {
     pub(crate) name: &'static str,
     /// What it is for, in one line.
     pub(crate) about: &'static str,
-    /// The smallest set that lists it.
+    /// The set that lists it: `core` is part of every set, `all` lists everything.
     pub(crate) toolset: Toolset,
     /// Which repositories of a workspace it is about.
     pub(crate) scope: Scope,
@@ -40,6 +40,10 @@ pub(crate) enum Toolset {
     Core,
     /// Core, and every walk and analysis of the graph
     Graph,
+    /// Core, and what changes code or goes with it
+    Edit,
+    /// Core, and every search
+    Search,
     /// All tools
     All,
 }
@@ -80,7 +84,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
 impl Toolset {
     /// The tools it lists.
     pub(crate) fn tools(self) -> impl Iterator<Item = &'static Tool> {
-        all().filter(move |tool| tool.toolset as u8 <= self as u8)
+        all().filter(move |tool| self == Toolset::All || tool.toolset == Toolset::Core || tool.toolset == self)
     }
 }
 
@@ -94,6 +98,17 @@ impl Tool {
     pub(crate) fn input_schema(&self, several_repositories: bool) -> Map<String, Value> {
         schema::input(self, several_repositories)
     }
+
+    /// The JSON Schema of its answers as JSON.
+    pub(crate) fn output_schema(&self) -> Map<String, Value> {
+        schema::output(self.name)
+    }
+}
+
+/// Which tool is about which repositories, as the wire protocol publishes it.
+pub(crate) fn definitions() -> Result<String, Refusal> {
+    let rows = all().map(|tool| (tool.name, tool.scope.as_str()));
+    wire::protocol::encode_tool_definitions(rows).map_err(|error| refusal("internal_error", error.to_string()))
 }
 
 /// Reads the parameters, asks, and keeps the answer with its layout.
@@ -147,13 +162,15 @@ mod tests {
     use super::{Cut, Tool, Toolset, all};
 
     #[test]
-    fn names_differ_and_sets_grow() {
+    fn names_differ_and_every_set_holds_the_core() {
         let mut names: Vec<&str> = all().map(|tool| tool.name).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().count());
         let count = |set: Toolset| set.tools().count();
-        assert!(count(Toolset::Core) < count(Toolset::Graph) && count(Toolset::Graph) <= count(Toolset::All));
+        for set in [Toolset::Graph, Toolset::Edit, Toolset::Search] {
+            assert!(count(Toolset::Core) <= count(set) && count(set) <= count(Toolset::All));
+        }
         assert_eq!(count(Toolset::All), all().count());
     }
 

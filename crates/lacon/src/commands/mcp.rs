@@ -19,12 +19,13 @@ use crate::tools::trees::Trees;
 Examples:
   lacon mcp
   lacon mcp ~/src/shop ~/src/shop-web --toolset all
+  lacon mcp workspace.toml               # [[repository]] name = \"shop\", path = \"services/shop\"
   lacon mcp --http 127.0.0.1:8765        # at http://127.0.0.1:8765/mcp
 
 The index is opened where it exists, built in the background where it does not, and kept up to date while files change.
 The format of answers: the call's `format`, else the session's, else LACON_OUTPUT_FORMAT, else the shortest.")]
 pub(crate) struct Args {
-    /// The roots of the trees
+    /// The roots of the trees, or a TOML file that lists them
     #[arg(default_value = ".", value_name = "DIR")]
     roots: Vec<PathBuf>,
 
@@ -39,6 +40,14 @@ pub(crate) struct Args {
     /// Serve streamable HTTP at /mcp instead of standard input and output; beyond loopback LACON_HTTP_TOKEN is needed
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
+
+    /// Over HTTP: sessions at once; further ones are refused until one ends
+    #[arg(long, value_name = "N", default_value_t = HttpConfig::default().max_sessions, requires = "http")]
+    max_sessions: usize,
+
+    /// Over HTTP: seconds without a request after which a session ends
+    #[arg(long, value_name = "SECONDS", default_value_t = HttpConfig::default().session_idle_seconds, requires = "http")]
+    session_idle: f64,
 
     /// Answer from the index as it is: neither build nor follow changes
     #[arg(long)]
@@ -67,7 +76,15 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
     let served = runtime.block_on(async {
         let shutdown = CancellationToken::new();
         match args.http {
-            Some(address) => serve_http(server, address, keep, shutdown).await,
+            Some(listen) => {
+                let config = HttpConfig {
+                    listen,
+                    max_sessions: args.max_sessions,
+                    session_idle_seconds: args.session_idle,
+                    ..HttpConfig::default()
+                };
+                serve_http(server, config, keep, shutdown).await
+            }
             None => {
                 keep();
                 Ok(serve_stdio(server, shutdown)
@@ -85,15 +102,14 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
 /// Until the process is told to stop. Who may come in is decided by the gateway's door.
 async fn serve_http(
     server: QuestionServer,
-    address: String,
+    config: HttpConfig,
     keep: impl FnOnce(),
     shutdown: CancellationToken,
 ) -> Result<(), Failure> {
     let token = std::env::var("LACON_HTTP_TOKEN").ok().filter(|token| !token.is_empty());
     let config = HttpConfig {
-        listen: address,
         tokens: token.map(|token| ("user".to_string(), token)).into_iter().collect(),
-        ..HttpConfig::default()
+        ..config
     };
     let listener = gateway::http::listen(&config)
         .await

@@ -1,18 +1,29 @@
-//! Lists the tools of a toolset and answers calls. Questions are synchronous, so each runs on a thread that may block.
+//! Lists the tools of a toolset and answers calls. Questions are synchronous, so each runs on a thread that may block, and stops
+//! when nobody waits for it any more.
+//!
+//! A session that asks for JSON gets output schemas and structured content. The others get neither: structured content is JSON,
+//! and would be paid for on top of the compact text.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use codeintel::Stop;
+use gateway::negotiation::output_format;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
+    ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, Tool as Listed, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, ServiceExt};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use wire::Format;
 use wire::protocol::Refusal;
 
+use super::{prompts, resources};
 use crate::tools::answer::{Said, answer, refused};
 use crate::tools::trees::Trees;
 use crate::tools::{self, Tool, Toolset, refusal};
@@ -28,6 +39,11 @@ pub(crate) struct QuestionServer {
 
 const INSTRUCTIONS: &str = "Code graph of this workspace. Symbols: id, name, Owner.name or path:line. Ask here who calls, \
                             uses, implements or breaks; use text search for strings.";
+
+/// How long a question waits for the first thing to answer from. Small trees are indexed by then, large ones have a part.
+const FIRST_ANSWER: Duration = Duration::from_secs(8);
+/// How often a question that waits looks again, and tells how far the index is.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Serves one client on this process's standard input and output, until the input ends or `shutdown`.
 pub(crate) async fn serve_stdio(
@@ -48,55 +64,132 @@ pub(crate) async fn serve_stdio(
     Ok(())
 }
 
-/// The tools as `tools/list` gives them.
-pub(crate) fn listed(toolset: Toolset, several_repositories: bool) -> Vec<Listed> {
+/// The tools as `tools/list` gives them in a session of this format.
+pub(crate) fn listed(toolset: Toolset, several_repositories: bool, format: Format) -> Vec<Listed> {
     let annotations = || ToolAnnotations::new().read_only(true).open_world(false);
-    toolset
-        .tools()
-        .map(|tool| {
-            let schema = tool.input_schema(several_repositories);
-            Listed::new(tool.name, tool.about, Arc::new(schema)).with_annotations(annotations())
-        })
-        .collect()
+    let list = |tool: &'static Tool| {
+        let schema = Arc::new(tool.input_schema(several_repositories));
+        let listed = Listed::new(tool.name, tool.about, schema).with_annotations(annotations());
+        match format {
+            Format::Json => listed.with_raw_output_schema(Arc::new(tool.output_schema())),
+            _ => listed,
+        }
+    };
+    toolset.tools().map(list).collect()
+}
+
+/// Asks questions on behalf of one request.
+pub(super) struct Asker {
+    server: QuestionServer,
+    format: Format,
+    context: RequestContext<RoleServer>,
+}
+
+/// Ends a question when the request that asked it is over, whichever way.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Asker {
+    /// The answer to a question of the tables.
+    pub(super) async fn ask(&self, tool: &str, arguments: Map<String, Value>) -> Result<Said, Refusal> {
+        let tool = tools::find(tool).ok_or_else(|| refusal("internal_error", format!("no tool `{tool}`")))?;
+        self.put(tool, arguments).await
+    }
+
+    /// Asks, and while there is nothing to answer from yet, waits and tells how far it is.
+    async fn put(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
+        let waiting_since = tokio::time::Instant::now();
+        let mut told = -1.0;
+        loop {
+            let said = self.once(tool, arguments.clone()).await;
+            match said {
+                Err(refusal) if refusal.code == "index_building" && waiting_since.elapsed() < FIRST_ANSWER => {
+                    self.tell(&mut told).await;
+                }
+                said => return said,
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                () = self.context.ct.cancelled() => return Err(cancelled()),
+            }
+        }
+    }
+
+    async fn once(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
+        let stop = Stop::default();
+        let on_drop = StopOnDrop(stop.clone());
+        let (trees, format) = (self.server.trees.clone(), self.format);
+        let asked = tokio::task::spawn_blocking(move || {
+            let workspace = trees.workspace()?.with_stop(stop);
+            answer(tool, &workspace, arguments, format)
+        });
+        let said = tokio::select! {
+            said = asked => said,
+            () = self.context.ct.cancelled() => return Err(cancelled()),
+        };
+        drop(on_drop);
+        said.unwrap_or_else(|error| Err(refusal("internal_error", format!("the question failed: {error}"))))
+    }
+
+    /// Says how far the index is, to a client that asked to hear it. What was told before is not told again.
+    async fn tell(&self, told: &mut f64) {
+        let Some(token) = self.context.meta.get_progress_token() else {
+            return;
+        };
+        let Some((step, message)) = self.server.trees.progress() else {
+            return;
+        };
+        let done = step.done as f64;
+        if done <= *told {
+            return;
+        }
+        *told = done;
+        let mut progress = ProgressNotificationParam::new(token, done).with_message(message);
+        if step.of > 0 {
+            progress = progress.with_total(step.of as f64);
+        }
+        // A client that cannot be told is about to be gone.
+        drop(self.context.peer.notify_progress(progress).await);
+    }
+}
+
+fn cancelled() -> Refusal {
+    refusal("cancelled", "the call was cancelled")
 }
 
 impl QuestionServer {
-    fn call(&self, tool: &Tool, arguments: Map<String, Value>, format: Format) -> Result<Said, Refusal> {
-        let workspace = self.trees.workspace()?;
-        answer(tool, &workspace, arguments, format)
+    fn asker(&self, format: Format, context: RequestContext<RoleServer>) -> Asker {
+        Asker {
+            server: self.clone(),
+            format,
+            context,
+        }
     }
 
-    /// What the session or the request says about the format; an argument of the call comes before it.
-    fn negotiated(&self, context: &RequestContext<RoleServer>) -> Format {
-        let capability = context
-            .client_capabilities()
-            .and_then(|capabilities| capabilities.experimental)
-            .and_then(|mut experimental| experimental.remove("output_format"))
-            .map(Value::Object);
-        let meta = &context.meta.0.0;
-        [
-            meta.get("output_format"),
-            meta.get("lacon/output_format"),
-            capability.as_ref(),
-        ]
-        .into_iter()
-        .flatten()
-        .find_map(format_named)
-        .unwrap_or(self.format)
+    /// What the session or the request says about the format.
+    fn session_format(&self, context: &RequestContext<RoleServer>) -> Format {
+        output_format(&Map::new(), context, self.format)
     }
-}
 
-fn format_named(value: &Value) -> Option<Format> {
-    match value {
-        Value::String(name) => name.parse().ok(),
-        Value::Object(members) => members.get("format")?.as_str()?.parse().ok(),
-        _ => None,
+    fn has_several(&self) -> bool {
+        self.trees.count() > 1
     }
 }
 
 impl ServerHandler for QuestionServer {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("lacon", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
     }
@@ -104,10 +197,11 @@ impl ServerHandler for QuestionServer {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let several = self.trees.count() > 1;
-        Ok(ListToolsResult::with_all_items(listed(self.toolset, several)))
+        let format = self.session_format(&context);
+        let tools = listed(self.toolset, self.has_several(), format);
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -121,20 +215,102 @@ impl ServerHandler for QuestionServer {
             let message = format!("no tool `{}`: there are {}", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let format = self.negotiated(&context);
+        let session_format = self.session_format(&context);
         let arguments = request.arguments.unwrap_or_default();
-        let refused_format = arguments.get("format").and_then(format_named).unwrap_or(format);
-        let server = self.clone();
-        let said = tokio::task::spawn_blocking(move || server.call(tool, arguments, format))
-            .await
-            .unwrap_or_else(|error| Err(refusal("internal_error", format!("the question failed: {error}"))));
+        let refused_format = output_format(&arguments, &context, self.format);
+        let said = self.asker(session_format, context).put(tool, arguments).await;
         let result = match said {
             Ok(said) => {
+                // Schemas were listed, so the answer must come as a value too.
+                let value = match session_format {
+                    Format::Json => wire::decode(&said.text).ok(),
+                    _ => None,
+                };
                 let texts = std::iter::once(said.text).chain(said.note);
-                CallToolResult::success(texts.map(ContentBlock::text).collect())
+                let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
+                result.structured_content = value;
+                result
             }
             Err(refusal) => CallToolResult::error(vec![ContentBlock::text(refused(&refusal, refused_format))]),
         };
         Ok(result.into())
     }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = resources::list(&self.trees.names());
+        Ok(ListResourcesResult::with_all_items(listed))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let asker = self.asker(self.session_format(&context), context);
+        let contents = resources::read(&request.uri, asker).await?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list(self.has_several())))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let asker = self.asker(self.session_format(&context), context);
+        let given = request.arguments.unwrap_or_default();
+        let prompt = prompts::get(&request.name, &given, self.has_several(), asker).await?;
+        Ok(prompt.into())
+    }
+
+    /// Symbols for the addresses and prompts that take one, repositories for those that take one.
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let begun = request.argument.value.as_str();
+        let values: Vec<String> = match request.argument.name.as_str() {
+            "repo" => {
+                let names = self.trees.names().into_iter();
+                names.filter(|name| name.starts_with(begun)).collect()
+            }
+            "id" | "symbol" if !begun.is_empty() => {
+                let arguments = Map::from_iter([("query".to_string(), json!(begun))]);
+                let found = self.asker(Format::Json, context).ask("search_symbols", arguments).await;
+                // Nothing to offer is no error.
+                found.map(|said| ids(&said.text)).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        let info = CompletionInfo::new(values).map_err(|error| ErrorData::internal_error(error, None))?;
+        Ok(CompleteResult::new(info))
+    }
+}
+
+/// The ids of the symbols found.
+fn ids(answer: &str) -> Vec<String> {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let rows = answer["results"].as_array().into_iter().flatten();
+    rows.filter_map(|row| Some(row.get("id")?.as_str()?.to_string()))
+        .collect()
 }

@@ -139,7 +139,12 @@ impl Candidate {
 }
 
 fn reply(tool: &Tool, workspace: &Workspace, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
-    (tool.ask)(&Desk { workspace }, arguments)
+    let found = (tool.ask)(&Desk { workspace }, arguments);
+    // What a question found before it was stopped is no answer.
+    match workspace.is_stopped() {
+        true => Err(refusal("cancelled", "the call was cancelled")),
+        false => found,
+    }
 }
 
 fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) -> Result<Candidate, Refusal> {

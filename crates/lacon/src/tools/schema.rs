@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
+use wire::layout::{Column, Kind, Rows};
 use wire::protocol::Scope;
 
 use super::Tool;
@@ -66,6 +67,57 @@ pub(super) fn input(tool: &Tool, several_repositories: bool) -> Map<String, Valu
         required.push("repo".into());
     }
     schema
+}
+
+/// The schema of what a tool answers, from the table that lays it out; any object where the shape depends on the question.
+/// Nothing is required: an answer that is not modified says only that.
+pub(super) fn output(tool: &str) -> Map<String, Value> {
+    let mut properties = Map::new();
+    if let Some(layout) = wire::answers::layout_of(tool) {
+        for section in layout.sections {
+            let row = object(section.columns);
+            if section.member.is_empty() {
+                properties.extend(columns(section.columns));
+                continue;
+            }
+            let schema = match section.rows {
+                Rows::Many => json!({"type": "array", "items": row}),
+                Rows::One => json!({"type": ["object", "null"], "properties": columns(section.columns)}),
+                Rows::Values => json!({"type": "array", "items": section.columns.first().map(column)}),
+                Rows::Value => section.columns.first().map(column).unwrap_or_default(),
+            };
+            properties.insert(section.member.into(), schema);
+        }
+        properties.extend(columns(layout.meta));
+    }
+    let mut schema = Map::from_iter([("type".to_string(), json!("object"))]);
+    if !properties.is_empty() {
+        schema.insert("properties".into(), properties.into());
+    }
+    schema
+}
+
+fn object(of: &[Column]) -> Value {
+    json!({"type": "object", "properties": columns(of)})
+}
+
+fn columns(of: &[Column]) -> Map<String, Value> {
+    of.iter().map(|of| (of.name.to_string(), column(of))).collect()
+}
+
+fn column(of: &Column) -> Value {
+    let name = match of.kind {
+        Kind::Text => "string",
+        Kind::Integer => "integer",
+        Kind::Float => "number",
+        Kind::Flag => "boolean",
+        Kind::List => "array",
+        Kind::Json => return json!({"description": of.about}),
+    };
+    match of.optional {
+        true => json!({"type": [name, "null"], "description": of.about}),
+        false => json!({"type": name, "description": of.about}),
+    }
 }
 
 /// An optional integer is an integer that may be left out: what else schemars says about it follows from that.

@@ -9,15 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use anyhow::Context;
 use codeintel::{Derived, Repository, Workspace};
-use index::build::{BuildError, Follower, Indexer, Options, Progress};
+use index::build::{BuildError, Follower, Indexer, Options, Progress, glance};
+use index::snapshot::Snapshot;
 use index::store::StoreError;
 use index::watch::{Patience, Watched, watch};
 use wire::protocol::Refusal;
 
 use super::refusal;
-use crate::failure::{Explain, Failure};
+use crate::failure::Failure;
+use crate::workspace::{Declared, repositories};
 
 /// The trees of one server.
 pub(crate) struct Trees {
@@ -37,47 +38,48 @@ struct Tree {
     root: PathBuf,
     index_dir: Option<PathBuf>,
     follower: Option<Follower>,
-    /// What was computed from the follower's snapshot.
+    /// A part of the tree, while there is no index of the whole, and which part it is in words.
+    part: Option<(Arc<Snapshot>, String)>,
+    /// What was computed from the snapshot at hand.
     derived: Derived,
-    /// What the index still lacks, in words; told by the thread that builds it.
-    note: Arc<Mutex<Option<String>>>,
+    told: Arc<Mutex<Told>>,
+}
+
+/// What the thread that builds an index tells of it.
+#[derive(Default)]
+struct Told {
+    /// What the index still lacks, in words.
+    note: Option<String>,
+    /// How far the build is.
+    step: Step,
+    /// A part to answer from meanwhile, and which part it is in words.
+    part: Option<(Snapshot, String)>,
+}
+
+/// How far the first build is. Only ever grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) done: usize,
+    /// 0 while it is not known.
+    pub(crate) of: usize,
 }
 
 impl Trees {
-    /// The trees at these paths. An index that is not there yet is no error: it may be built.
-    pub(crate) fn open(roots: &[PathBuf], index_dir: Option<&Path>) -> Result<Trees, Failure> {
-        let mut trees: Vec<Tree> = Vec::new();
-        for root in roots {
-            let root = root
-                .canonicalize()
-                .with_context(|| format!("no directory `{}`", root.display()))
-                .bad_input()?;
-            if !root.is_dir() {
-                return Err(anyhow::anyhow!("`{}` is not a directory", root.display())).bad_input();
-            }
-            if trees.iter().any(|tree| tree.root == root) {
-                continue;
-            }
-            let name = free_name(&root, &trees);
-            trees.push(Tree {
-                name,
-                root,
-                index_dir: index_dir.map(Path::to_path_buf),
-                follower: None,
-                derived: Derived::default(),
-                note: Arc::default(),
-            });
-        }
-        if index_dir.is_some() && trees.len() > 1 {
-            return Err(anyhow::anyhow!(
-                "--index-dir holds the index of one tree, not of {}",
-                trees.len()
-            ))
-            .bad_input();
-        }
+    /// The trees at these paths, or that the files at these paths list. An index that is not there yet is no error: it may be
+    /// built.
+    pub(crate) fn open(paths: &[PathBuf], index_dir: Option<&Path>) -> Result<Trees, Failure> {
+        let tree = |repository: Declared| Tree {
+            name: repository.name,
+            root: repository.root,
+            index_dir: repository.index_dir,
+            follower: None,
+            part: None,
+            derived: Derived::default(),
+            told: Arc::default(),
+        };
         Ok(Trees {
             state: Mutex::new(State {
-                trees,
+                trees: repositories(paths, index_dir)?.into_iter().map(tree).collect(),
                 workspace: Arc::default(),
                 notes: Vec::new(),
             }),
@@ -90,14 +92,19 @@ impl Trees {
         lock(&self.state).trees.len()
     }
 
+    /// Their names, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        lock(&self.state).trees.iter().map(|tree| tree.name.clone()).collect()
+    }
+
     /// Builds the indexes and keeps them up to date, each in a thread of its own.
     pub(crate) fn keep_up_to_date(&self) {
-        let mut state = lock(&self.state);
-        for tree in &mut state.trees {
-            *lock(&tree.note) = Some("the index is being checked for changes".to_string());
-            let (root, index_dir, note) = (tree.root.clone(), tree.index_dir.clone(), tree.note.clone());
+        let state = lock(&self.state);
+        for tree in &state.trees {
+            lock(&tree.told).note = Some("the index is being checked for changes".to_string());
+            let (root, index_dir, told) = (tree.root.clone(), tree.index_dir.clone(), tree.told.clone());
             let stopping = self.stopping.clone();
-            std::thread::spawn(move || keep(&root, index_dir, &note, &stopping));
+            std::thread::spawn(move || keep(&root, index_dir, &told, &stopping));
         }
     }
 
@@ -106,25 +113,23 @@ impl Trees {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    /// How far the first build is that is not done, and what it does.
+    pub(crate) fn progress(&self) -> Option<(Step, String)> {
+        let state = lock(&self.state);
+        state.trees.iter().find_map(|tree| {
+            let told = lock(&tree.told);
+            Some((told.step, told.note.clone()?))
+        })
+    }
+
     /// The newest snapshots of all trees. Fails while there is none at all.
     pub(crate) fn workspace(&self) -> Result<Arc<Workspace>, Refusal> {
         let mut state = lock(&self.state);
         let mut changed = false;
         for tree in &mut state.trees {
-            let is_newer = match &mut tree.follower {
-                // A snapshot that cannot be read is on its way to be replaced; the one at hand is still good.
-                Some(follower) => follower.refresh().unwrap_or(false),
-                None => {
-                    tree.follower = Follower::open(&tree.root, tree.index_dir.as_deref()).ok();
-                    tree.follower.is_some()
-                }
-            };
-            if is_newer {
-                tree.derived = Derived::default();
-                changed = true;
-            }
+            changed |= tree.refresh();
         }
-        let notes: Vec<Option<String>> = state.trees.iter().map(|tree| lock(&tree.note).clone()).collect();
+        let notes: Vec<Option<String>> = state.trees.iter().map(|tree| lock(&tree.told).note.clone()).collect();
         if changed || notes != state.notes {
             state.workspace = Arc::new(together(&state.trees, &notes));
             state.notes = notes;
@@ -136,28 +141,57 @@ impl Trees {
     }
 }
 
-/// The last part of the path, with a number where another tree has the same.
-fn free_name(root: &Path, trees: &[Tree]) -> String {
-    let base = root.file_name().map_or("root".into(), |name| name.to_string_lossy());
-    let mut name = base.to_string();
-    let mut number = 1;
-    while trees.iter().any(|tree| tree.name == name) {
-        number += 1;
-        name = format!("{base}-{number}");
+impl Tree {
+    /// Moves on to the newest snapshot there is, of the whole or of a part; says whether there was a newer one.
+    fn refresh(&mut self) -> bool {
+        let is_newer = match &mut self.follower {
+            // A snapshot that cannot be read is on its way to be replaced; the one at hand is still good.
+            Some(follower) => follower.refresh().unwrap_or(false),
+            None => {
+                self.follower = Follower::open(&self.root, self.index_dir.as_deref()).ok();
+                let part = lock(&self.told).part.take();
+                match (&self.follower, part) {
+                    (Some(_), _) => self.part = None,
+                    (None, Some((part, which))) => self.part = Some((Arc::new(part), which)),
+                    (None, None) => return false,
+                }
+                true
+            }
+        };
+        if is_newer {
+            self.derived = Derived::default();
+        }
+        is_newer
     }
-    name
+
+    fn snapshot(&self) -> Option<Arc<Snapshot>> {
+        match &self.follower {
+            Some(follower) => Some(Arc::new(follower.snapshot().clone())),
+            None => self.part.as_ref().map(|(part, _)| part.clone()),
+        }
+    }
+
+    /// What the snapshot at hand lacks, in words.
+    fn lacks(&self, note: Option<&String>) -> Option<String> {
+        let part = match &self.follower {
+            Some(_) => None,
+            None => self.part.as_ref().map(|(_, which)| which),
+        };
+        let parts: Vec<&str> = part.into_iter().chain(note).map(String::as_str).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
 }
 
 fn together(trees: &[Tree], notes: &[Option<String>]) -> Workspace {
     let mut repositories = Vec::new();
     let mut missing = Vec::new();
     for (tree, note) in trees.iter().zip(notes) {
-        match &tree.follower {
-            Some(follower) => repositories.push(Repository {
+        match tree.snapshot() {
+            Some(snapshot) => repositories.push(Repository {
                 name: tree.name.clone(),
                 root: tree.root.clone(),
-                snapshot: Arc::new(follower.snapshot().clone()),
-                incomplete: note.clone(),
+                snapshot,
+                incomplete: tree.lacks(note.as_ref()),
                 derived: tree.derived.clone(),
             }),
             None => missing.push(format!("{} is not indexed yet", tree.name)),
@@ -186,28 +220,32 @@ fn missing(trees: &[Tree], notes: &[Option<String>]) -> Refusal {
 /// How long to wait before looking again whether the writer of an index has gone.
 const TAKE_OVER: Duration = Duration::from_secs(5);
 
+/// Files of a tree that are indexed first, where there is no index yet and the tree is much larger.
+const GLANCE: usize = 400;
+
 /// Writes the index of a tree for as long as nobody else does.
-fn keep(root: &Path, index_dir: Option<PathBuf>, note: &Arc<Mutex<Option<String>>>, stopping: &AtomicBool) {
+fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stopping: &AtomicBool) {
     while !stopping.load(Ordering::Relaxed) {
-        let hearer = note.clone();
+        let hearer = told.clone();
         let options = Options {
             directory: index_dir.clone(),
-            progress: Some(Arc::new(move |progress| *lock(&hearer) = Some(told(progress)))),
+            progress: Some(Arc::new(move |progress| hear(&mut lock(&hearer), progress))),
             ..Options::default()
         };
         match Indexer::open(root, options) {
             Ok(mut indexer) => {
+                look_first(&indexer, told);
                 let mut failed = false;
                 let watched = watch(&mut indexer, Patience::default(), |event| {
                     match event {
                         Watched::Failed(error) => {
                             failed = true;
-                            *lock(note) = Some(format!("the last update failed: {error}"));
+                            lock(told).note = Some(format!("the last update failed: {error}"));
                         }
                         Watched::Idle if failed => {}
                         Watched::Built(_) | Watched::Idle => {
                             failed = false;
-                            *lock(note) = None;
+                            lock(told).note = None;
                         }
                     }
                     match stopping.load(Ordering::Relaxed) {
@@ -217,15 +255,15 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, note: &Arc<Mutex<Option<String>
                 });
                 if let Err(error) = watched {
                     tracing::warn!(%error, root = %root.display(), "the index is not kept up to date");
-                    *lock(note) = Some(format!("the index is not kept up to date: {error}"));
+                    lock(told).note = Some(format!("the index is not kept up to date: {error}"));
                 }
                 return;
             }
             // Another process keeps it: its snapshots are followed.
-            Err(BuildError::Store(StoreError::Locked { .. })) => *lock(note) = None,
+            Err(BuildError::Store(StoreError::Locked { .. })) => lock(told).note = None,
             Err(error) => {
                 tracing::warn!(%error, root = %root.display(), "the index cannot be written");
-                *lock(note) = Some(format!("the index cannot be kept up to date: {error}"));
+                lock(told).note = Some(format!("the index cannot be kept up to date: {error}"));
                 return;
             }
         }
@@ -233,12 +271,48 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, note: &Arc<Mutex<Option<String>
     }
 }
 
-fn told(progress: Progress) -> String {
-    match progress {
-        Progress::Found { files } => format!("the index is being built: {files} files found"),
-        Progress::Extracted { done, total } => format!("the index is being built: {done} of {total} files read"),
-        Progress::Resolved { done, total } => format!("the index is being built: {done} of {total} files resolved"),
-        Progress::Writing => "the index is being built: writing".to_string(),
+/// Where nothing is known of a large tree yet, indexes a part of it to answer from while the whole is built. The part has a
+/// directory of its own, so that nobody takes it for the whole.
+fn look_first(indexer: &Indexer, told: &Mutex<Told>) {
+    let location = indexer.directory().location();
+    if location.snapshot().exists() {
+        return;
+    }
+    let own = location.directory.join("glance");
+    match glance(indexer.root(), &own, GLANCE) {
+        Ok(Some(part)) => {
+            let which = format!("only {} of {} files are known yet", part.files, part.of);
+            lock(told).part = Some((part.snapshot, which));
+        }
+        Ok(None) => {}
+        // Whatever is wrong, the build of the whole meets it too and says so.
+        Err(error) => tracing::debug!(%error, "no first look"),
+    }
+    // The snapshot stays mapped for as long as it is used.
+    drop(std::fs::remove_dir_all(&own));
+}
+
+fn hear(told: &mut Told, progress: Progress) {
+    let say = |what: String| Some(format!("the index is being built: {what}"));
+    let (note, step) = match progress {
+        Progress::Found { files } => (say(format!("{files} files found")), Step { done: 0, of: 2 * files }),
+        Progress::Extracted { done, total } => (
+            say(format!("{done} of {total} files read")),
+            Step { done, of: 2 * total },
+        ),
+        Progress::Resolved { done, total } => (
+            say(format!("{done} of {total} files resolved")),
+            Step {
+                done: total + done,
+                of: 2 * total,
+            },
+        ),
+        Progress::Writing => (say("writing".to_string()), told.step),
+    };
+    told.note = note;
+    // Threads may tell out of order.
+    if step.done >= told.step.done {
+        told.step = step;
     }
 }
 
