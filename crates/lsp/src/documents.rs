@@ -1,0 +1,237 @@
+//! The documents a server has open, with the text it was given: as on disk, or as an edit would make it.
+//!
+//! Versions only grow, also over restarts of the server, so that diagnostics of an older text are known as such.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::position::Text;
+use crate::uri;
+
+/// One open document.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub(crate) text: Text,
+    pub(crate) version: i64,
+    language: String,
+    used: Instant,
+    /// When the server was last told its text.
+    pub(crate) told: Instant,
+    /// Not as on disk.
+    pub(crate) edited: bool,
+}
+
+/// Diagnostics as a server pushed them.
+#[derive(Clone, Debug)]
+pub(crate) struct Published {
+    pub(crate) version: Option<i64>,
+    pub(crate) items: Value,
+    pub(crate) at: Instant,
+}
+
+/// All of a server's.
+#[derive(Default)]
+pub(crate) struct Documents {
+    open: HashMap<PathBuf, Document>,
+    published: HashMap<PathBuf, Published>,
+    last_version: i64,
+}
+
+/// A message that the server must get, in order.
+pub(crate) type Notice = (&'static str, Value);
+
+/// Most files whose pushed diagnostics are kept.
+const MAX_PUBLISHED: usize = 20_000;
+
+impl Documents {
+    /// Opens a document or brings its text up to date. Says what the server must be told.
+    pub(crate) fn put(&mut self, path: &Path, language: &str, text: Text, edited: bool) -> Vec<Notice> {
+        let now = Instant::now();
+        let uri = uri::of_path(path);
+        if let Some(document) = self.open.get_mut(path) {
+            document.used = now;
+            document.edited = edited;
+            if document.text.as_str() == text.as_str() {
+                return Vec::new();
+            }
+            self.last_version += 1;
+            document.version = self.last_version;
+            document.told = now;
+            let change = json!({
+                "textDocument": {"uri": uri, "version": document.version},
+                "contentChanges": [{"text": text.as_str()}],
+            });
+            document.text = text;
+            return vec![("textDocument/didChange", change)];
+        }
+        self.last_version += 1;
+        let document = Document {
+            text,
+            version: self.last_version,
+            language: language.to_string(),
+            used: now,
+            told: now,
+            edited,
+        };
+        let notice = document.opening(&uri);
+        self.open.insert(path.to_path_buf(), document);
+        vec![notice]
+    }
+
+    /// Closes documents that were not used for longest, down to `most`. Edited ones stay.
+    pub(crate) fn close_surplus(&mut self, most: usize) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        while self.open.len() > most {
+            let oldest = self.open.iter().filter(|(_, document)| !document.edited);
+            let Some(path) = oldest
+                .min_by_key(|(_, document)| document.used)
+                .map(|(path, _)| path.clone())
+            else {
+                break;
+            };
+            notices.extend(self.close(&path));
+        }
+        notices
+    }
+
+    /// Closes one document.
+    pub(crate) fn close(&mut self, path: &Path) -> Vec<Notice> {
+        match self.open.remove(path) {
+            Some(_) => vec![(
+                "textDocument/didClose",
+                json!({"textDocument": {"uri": uri::of_path(path)}}),
+            )],
+            None => Vec::new(),
+        }
+    }
+
+    /// What a server that has just started must be told, in order of paths. Nothing that an earlier one said holds.
+    pub(crate) fn reopen(&mut self) -> Vec<Notice> {
+        self.published.clear();
+        let now = Instant::now();
+        let mut notices: Vec<(&PathBuf, Notice)> = self
+            .open
+            .iter_mut()
+            .map(|(path, document)| {
+                document.told = now;
+                (path, document.opening(&uri::of_path(path)))
+            })
+            .collect();
+        notices.sort_by_key(|(path, _)| *path);
+        notices.into_iter().map(|(_, notice)| notice).collect()
+    }
+
+    /// The document, if it is open.
+    pub(crate) fn get(&self, path: &Path) -> Option<&Document> {
+        self.open.get(path)
+    }
+
+    /// Whether any is open.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// The texts that the server has instead of those on disk.
+    pub(crate) fn texts(&self) -> HashMap<PathBuf, Text> {
+        let texts = self
+            .open
+            .iter()
+            .map(|(path, document)| (path.clone(), document.text.clone()));
+        texts.collect()
+    }
+
+    /// Keeps what the server says of a document, unless it is of an older text.
+    pub(crate) fn published(&mut self, parameters: &Value) {
+        let Some(path) = parameters["uri"].as_str().and_then(uri::to_path) else {
+            return;
+        };
+        let version = parameters["version"].as_i64();
+        let is_old = match (version, self.open.get(&path)) {
+            (Some(version), Some(document)) => version < document.version,
+            _ => false,
+        };
+        if is_old || self.published.len() >= MAX_PUBLISHED && !self.published.contains_key(&path) {
+            return;
+        }
+        let published = Published {
+            version,
+            items: parameters["diagnostics"].clone(),
+            at: Instant::now(),
+        };
+        self.published.insert(path, published);
+    }
+
+    /// What the server said of the document's present text: of its very version, or, where it gives none, after it was told.
+    pub(crate) fn diagnostics(&self, path: &Path) -> Option<&Published> {
+        let (document, published) = (self.open.get(path)?, self.published.get(path)?);
+        let is_current = match published.version {
+            Some(version) => version == document.version,
+            None => published.at >= document.told,
+        };
+        is_current.then_some(published)
+    }
+
+    /// What it said of all files, open or not, whose text it has seen since.
+    pub(crate) fn all_diagnostics(&self) -> impl Iterator<Item = (&Path, &Published)> {
+        let current = |(path, published): (&'_ PathBuf, &'_ Published)| match self.open.get(path) {
+            Some(_) => self.diagnostics(path).is_some(),
+            None => !published.items.is_null(),
+        };
+        self.published
+            .iter()
+            .filter(move |&(path, published)| current((path, published)))
+            .map(|(path, published)| (path.as_path(), published))
+    }
+}
+
+impl Document {
+    fn opening(&self, uri: &str) -> Notice {
+        let document =
+            json!({"uri": uri, "languageId": self.language, "version": self.version, "text": self.text.as_str()});
+        ("textDocument/didOpen", json!({"textDocument": document}))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::Documents;
+    use crate::position::Text;
+
+    #[test]
+    fn diagnostics_of_an_older_text_are_not_kept() {
+        let mut documents = Documents::default();
+        let path = Path::new("/a.py");
+        documents.put(path, "python", Text::new("x"), false);
+        documents.published(&json!({"uri": "file:///a.py", "version": 1, "diagnostics": [1]}));
+        assert_eq!(documents.diagnostics(path).unwrap().items, json!([1]));
+        let told = documents.put(path, "python", Text::new("y"), false);
+        assert_eq!(
+            (told[0].0, &told[0].1["textDocument"]["version"]),
+            ("textDocument/didChange", &json!(2))
+        );
+        assert!(documents.diagnostics(path).is_none(), "those are of version 1");
+        documents.published(&json!({"uri": "file:///a.py", "version": 1, "diagnostics": [1]}));
+        assert!(documents.diagnostics(path).is_none());
+        documents.published(&json!({"uri": "file:///a.py", "version": 2, "diagnostics": []}));
+        assert!(documents.diagnostics(path).is_some());
+    }
+
+    #[test]
+    fn the_least_used_is_closed_and_the_edited_stays() {
+        let mut documents = Documents::default();
+        for (name, edited) in [("/a", true), ("/b", false), ("/c", false)] {
+            documents.put(Path::new(name), "x", Text::new(""), edited);
+        }
+        let closed = documents.close_surplus(1);
+        assert_eq!(closed.len(), 2);
+        assert!(documents.get(Path::new("/a")).is_some());
+        assert_eq!(documents.reopen().len(), 1);
+    }
+}

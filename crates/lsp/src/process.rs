@@ -1,0 +1,153 @@
+//! A server's process in a group of its own, so that ending it ends whatever it started too.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::guardian;
+
+/// How much of the end of stderr is kept to explain a failure.
+const STDERR_TAIL: usize = 2048;
+
+/// A running child. Dropping it kills its whole group.
+pub(crate) struct Process {
+    child: Mutex<Child>,
+    group: u32,
+    stderr: Arc<Mutex<Vec<u8>>>,
+}
+
+/// Starts a program with its three streams piped. Its stderr is drained for ever, so that a chatty server cannot block.
+pub(crate) fn start(
+    program: &Path,
+    arguments: &[String],
+    environment: &[(OsString, OsString)],
+    directory: &Path,
+) -> io::Result<(Process, ChildStdin, ChildStdout)> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .envs(environment.iter().cloned())
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    let group = child.id();
+    guardian::watch(group);
+    let tail = Arc::new(Mutex::new(Vec::new()));
+    if let Some(stderr) = child.stderr.take() {
+        let tail = tail.clone();
+        std::thread::spawn(move || drain(stderr, &tail));
+    }
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    // Made before the streams are checked, so that a child without them is ended too.
+    let process = Process {
+        child: Mutex::new(child),
+        group,
+        stderr: tail,
+    };
+    match (stdin, stdout) {
+        (Some(stdin), Some(stdout)) => Ok((process, stdin, stdout)),
+        _ => Err(io::Error::other("the child has no streams")),
+    }
+}
+
+impl Process {
+    /// The last line of stderr, without control characters; empty when there is none.
+    pub(crate) fn last_words(&self) -> String {
+        let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&bytes);
+        let line = text
+            .lines()
+            .map(str::trim)
+            .rfind(|line| !line.is_empty())
+            .unwrap_or_default();
+        line.chars()
+            .filter(|character| !character.is_control())
+            .take(200)
+            .collect()
+    }
+
+    /// Waits a while for the child to leave by itself. Says whether and how it did.
+    pub(crate) fn wait(&self, patience: Duration) -> Option<String> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
+            match left {
+                Ok(Some(status)) => return Some(status.to_string()),
+                Err(error) => return Some(error.to_string()),
+                Ok(None) if Instant::now() >= deadline => return None,
+                Ok(None) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    /// Ends the whole group now.
+    pub(crate) fn kill(&self) {
+        if let Some(group) = rustix::process::Pid::from_raw(self.group.cast_signed()) {
+            // An empty group is the usual case after a crash, and no error.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// Resident memory of the whole group in bytes; 0 where the system does not say.
+    pub(crate) fn memory(&self) -> u64 {
+        group_memory(self.group)
+    }
+
+    /// The number of its process group.
+    pub(crate) fn group(&self) -> u32 {
+        self.group
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        // Collects the child, so that it does not stay as a zombie.
+        let _ = self.child.lock().unwrap_or_else(PoisonError::into_inner).wait();
+        guardian::forget(self.group);
+    }
+}
+
+/// Sums the resident pages of every process whose group this is, from `/proc/<pid>/stat`.
+fn group_memory(group: u32) -> u64 {
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return 0;
+    };
+    let page = rustix::param::page_size() as u64;
+    processes
+        .flatten()
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+        })
+        .filter_map(|entry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name in parentheses may hold anything, spaces and parentheses included.
+            let (_, fields) = stat.rsplit_once(')')?;
+            let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+            let its_group: u32 = fields.get(2)?.parse().ok()?;
+            let pages: u64 = fields.get(21)?.parse().ok()?;
+            (its_group == group).then_some(pages * page)
+        })
+        .sum()
+}
+
+fn drain(mut stderr: impl Read, tail: &Mutex<Vec<u8>>) {
+    let mut chunk = vec![0; 4096];
+    while let Ok(length @ 1..) = stderr.read(&mut chunk) {
+        tracing::trace!(text = %String::from_utf8_lossy(&chunk[..length]).trim_end(), "language server stderr");
+        let mut bytes = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.extend_from_slice(&chunk[..length]);
+        let surplus = bytes.len().saturating_sub(STDERR_TAIL);
+        bytes.drain(..surplus);
+    }
+}

@@ -1,0 +1,159 @@
+//! What is wrong with a file? Only what the server says of the very text it was given counts: an older answer is no answer.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::Reader;
+use crate::connection::RequestError;
+use crate::position::Range;
+use crate::server::{Server, State};
+use crate::uri;
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// Where.
+    pub range: Range,
+    /// How bad.
+    pub severity: Severity,
+    /// The server's code for it.
+    pub code: Option<String>,
+    /// Which tool said so.
+    pub source: Option<String>,
+    /// What.
+    pub message: String,
+    /// As the server spelled it, to be given back when fixes are asked for.
+    pub(crate) raw: Value,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The program is wrong.
+    Error = 1,
+    /// It may be.
+    Warning = 2,
+    /// To be known.
+    Information = 3,
+    /// A suggestion.
+    Hint = 4,
+}
+
+impl Severity {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Information => "information",
+            Severity::Hint => "hint",
+        }
+    }
+
+    fn of(number: Option<u64>) -> Severity {
+        match number {
+            Some(2) => Severity::Warning,
+            Some(3) => Severity::Information,
+            Some(4) => Severity::Hint,
+            _ => Severity::Error,
+        }
+    }
+}
+
+/// A server that gives no versions may push twice for one text: the last word counts once it has been quiet for this long.
+const QUIET: Duration = Duration::from_millis(300);
+
+impl Server {
+    /// What is wrong with an open document, as its text is now.
+    pub fn diagnostics(&self, path: &Path, deadline: Instant) -> Result<Vec<Diagnostic>, RequestError> {
+        let _turn = self.turn("textDocument/diagnostic", deadline)?;
+        self.diagnostics_in_turn(path, deadline)
+    }
+
+    pub(crate) fn diagnostics_in_turn(&self, path: &Path, deadline: Instant) -> Result<Vec<Diagnostic>, RequestError> {
+        // Only a server that runs has said how it gives them.
+        self.wait_running(deadline);
+        let items = if self.supports("textDocument/diagnostic") {
+            let parameters = json!({"textDocument": {"uri": uri::of_path(path)}});
+            let report = self.ask_in_turn("textDocument/diagnostic", |_| parameters.clone(), deadline)?;
+            report["items"].clone()
+        } else {
+            self.pushed(path, deadline)?
+        };
+        Ok(self.read_diagnostics(path, &items))
+    }
+
+    /// What the server has pushed about every file of the project so far, files in order.
+    pub fn known_diagnostics(&self) -> Vec<(std::path::PathBuf, Vec<Diagnostic>)> {
+        let mut pushed: Vec<(std::path::PathBuf, Value)> = {
+            let life = self.inner.lock();
+            let all = life.documents.all_diagnostics();
+            all.map(|(path, published)| (path.to_path_buf(), published.items.clone()))
+                .collect()
+        };
+        pushed.sort_by(|a, b| a.0.cmp(&b.0));
+        let read = |(path, items): (std::path::PathBuf, Value)| {
+            let found = self.read_diagnostics(&path, &items);
+            (path, found)
+        };
+        pushed.into_iter().map(read).collect()
+    }
+
+    fn wait_running(&self, deadline: Instant) {
+        while matches!(self.state(), State::Starting { .. }) && self.process_group().is_none() {
+            if Instant::now() >= deadline {
+                return;
+            }
+            let life = self.inner.lock();
+            drop(self.inner.wait(life, Duration::from_millis(50)));
+        }
+    }
+
+    /// Waits for diagnostics of the present text.
+    fn pushed(&self, path: &Path, deadline: Instant) -> Result<Value, RequestError> {
+        let began = Instant::now();
+        let mut life = self.inner.lock();
+        loop {
+            if let Some(published) = life.documents.diagnostics(path)
+                && (published.version.is_some() || published.at.elapsed() >= QUIET)
+            {
+                return Ok(published.items.clone());
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                life.given_up = Some(now);
+                return Err(RequestError::Timeout {
+                    method: "diagnostics".to_string(),
+                    patience: began.elapsed(),
+                });
+            }
+            life = self.inner.wait(life, (deadline - now).min(Duration::from_millis(50)));
+        }
+    }
+
+    fn read_diagnostics(&self, path: &Path, items: &Value) -> Vec<Diagnostic> {
+        let mut reader = Reader::new(self);
+        let items = items.as_array().into_iter().flatten();
+        let mut found: Vec<Diagnostic> = items
+            .filter_map(|item| {
+                Some(Diagnostic {
+                    range: reader.range(path, &item["range"])?,
+                    severity: Severity::of(item["severity"].as_u64()),
+                    code: match &item["code"] {
+                        Value::String(code) => Some(code.clone()),
+                        Value::Number(code) => Some(code.to_string()),
+                        _ => None,
+                    },
+                    source: item["source"].as_str().map(str::to_string),
+                    message: item["message"].as_str()?.to_string(),
+                    raw: item.clone(),
+                })
+            })
+            .collect();
+        found.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
+        found.dedup_by(|a, b| a.range == b.range && a.message == b.message);
+        found
+    }
+}
