@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::scan::{Config, ConfigError, SkipReason, unescape_path, walk};
+use crate::search::{Keeper, TreeFile};
+use crate::snapshot::segment::Segment;
 use crate::snapshot::{Snapshot, SnapshotError};
 use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Stats, StoreError, WriterLock};
 use crate::tree::Resolve;
@@ -29,6 +31,8 @@ pub struct Options {
     pub config: Option<Config>,
     /// Number of threads; the number of cores where it is not given.
     pub threads: Option<usize>,
+    /// Leaves the search index alone, neither made nor removed.
+    pub without_search: bool,
     /// Hears how far the build is.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
@@ -106,6 +110,8 @@ pub struct Times {
     pub scan: Duration,
     /// Reading, hashing, parsing and storing.
     pub extract: Duration,
+    /// Bringing the search index up to date, beyond what was done while reading.
+    pub search: Duration,
     /// Resolving names.
     pub resolve: Duration,
     /// Assembling and writing the snapshot.
@@ -124,6 +130,7 @@ pub struct Indexer {
     stats: Stats,
     pool: rayon::ThreadPool,
     make_resolver: fn() -> Box<dyn Resolve>,
+    search: Keeper,
     survey: Option<Survey>,
     state: Option<State>,
     snapshot: Option<Snapshot>,
@@ -173,7 +180,12 @@ impl Indexer {
                 None
             }
         };
+        let search = match options.without_search {
+            true => Keeper::default(),
+            false => Keeper::open(&directory.location().directory),
+        };
         Ok(Indexer {
+            search,
             options,
             config,
             directory,
@@ -214,6 +226,7 @@ impl Indexer {
                 &self.config,
                 &self.facts,
                 &mut self.stats,
+                !self.options.without_search,
                 &|progress| self.options.progress.iter().for_each(|hear| hear(progress)),
             )
         })?;
@@ -239,6 +252,7 @@ impl Indexer {
                 &self.config,
                 &self.facts,
                 &mut self.stats,
+                !self.options.without_search,
             )
         })?;
         match survey {
@@ -285,6 +299,11 @@ impl Indexer {
             ..Times::default()
         };
         let digest = survey.digest();
+        let began = Instant::now();
+        if !self.options.without_search {
+            self.update_search(&mut survey)?;
+        }
+        time.search = began.elapsed();
         let current = self
             .snapshot
             .as_ref()
@@ -337,6 +356,32 @@ impl Indexer {
         self.survey = Some(survey);
         self.snapshot = Some(snapshot);
         Ok(report)
+    }
+
+    /// Brings the search index up to date before the snapshot, so that a reader of the snapshot finds what it tells of.
+    fn update_search(&mut self, survey: &mut Survey) -> Result<(), StoreError> {
+        let units: Vec<_> = survey.files.iter_mut().map(|entry| entry.unit.take()).collect();
+        let files: Vec<TreeFile<'_>> = survey
+            .files
+            .iter()
+            .zip(units)
+            .map(|(entry, unit)| TreeFile {
+                path: &entry.path,
+                language: entry.language,
+                hash: &entry.hash,
+                unit,
+            })
+            .collect();
+        let (location, facts) = (self.directory.location(), &self.facts);
+        let make = |number: usize| {
+            let entry = &survey.files[number];
+            let text = state::text_of(entry, location)?;
+            let facts = state::facts_of(entry, location, facts);
+            let segment = Segment::new(&facts, entry.size, entry.flags);
+            Some(crate::search::unit(&entry.path, &text, &facts, &segment))
+        };
+        let keeper = &mut self.search;
+        self.pool.install(|| keeper.update(&self.directory, &files, &make))
     }
 
     fn progress(&self, progress: Progress) {

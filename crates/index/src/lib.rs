@@ -1,7 +1,7 @@
 //! What does it all mean together? Facts of single files in, one immutable snapshot of the whole tree out.
 //!
 //! `scan` finds the files, `store` keeps facts by content, `resolve` turns names into edges, `snapshot` is what every
-//! question reads; `build` makes it, cold or after a change, `watch` keeps it up to date, `export` writes it for others, `import` reads what other
+//! question reads, `search` finds in it by words and meaning; `build` makes it, cold or after a change, `watch` keeps it up to date, `export` writes it for others, `import` reads what other
 //! tools know.
 //! `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
@@ -12,6 +12,7 @@ pub mod model;
 pub mod packages;
 pub mod resolve;
 pub mod scan;
+pub mod search;
 pub mod snapshot;
 pub mod store;
 pub mod tree;

@@ -37,6 +37,7 @@ use format::{Header, MAGIC, MAX_SECTIONS, SectionEntry, section};
 
 pub use edges::{EdgeEnd, EdgeKinds, EdgeView, Edges};
 pub use format::{EDGE_KINDS, KINDS, ORIGINS, SNAPSHOT_VERSION};
+pub(crate) use lookup::partition;
 pub use views::{FileFlags, FileView, LanguageView, SkippedView, SymbolView, Totals};
 
 /// A symbol of one snapshot. The number means nothing outside of it: keep [`SymbolView::id_string`] instead.
@@ -54,6 +55,7 @@ pub struct Snapshot {
     header: Header,
     sections: Arc<[(u32, Range<usize>)]>,
     known: Known,
+    path: Option<Arc<Path>>,
 }
 
 /// Why a snapshot cannot be used.
@@ -141,7 +143,9 @@ impl Snapshot {
             reason = "a map is sound while nobody truncates the file: snapshots are only ever replaced by rename"
         )]
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(read)?;
-        Snapshot::check(Bytes::Map(map))
+        let mut snapshot = Snapshot::check(Bytes::Map(map))?;
+        snapshot.path = Some(path.into());
+        Ok(snapshot)
     }
 
     /// Reads a snapshot from memory.
@@ -210,6 +214,7 @@ impl Snapshot {
             header,
             sections: sections.into(),
             known,
+            path: None,
         })
     }
 
@@ -236,6 +241,11 @@ impl Snapshot {
     /// Digest of all that the snapshot was made from: same digest, same tree, same snapshot.
     pub fn tree_digest(&self) -> &[u8; 32] {
         &self.header.tree
+    }
+
+    /// The file it was opened from.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// The whole file as it is on disk.

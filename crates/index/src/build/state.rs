@@ -332,16 +332,13 @@ impl Tree for StateTree<'_> {
 }
 
 /// The facts of a file from the store, or from the file itself where the store's are damaged.
-fn facts_of(entry: &Entry, location: &Location, store: &FactsStore) -> FileFacts {
+pub(super) fn facts_of(entry: &Entry, location: &Location, store: &FactsStore) -> FileFacts {
     if let Some(facts) = store.get(&entry.key()) {
         return facts;
     }
-    let bytes = read_bytes(&location.root, &entry.path, u64::MAX - 1).unwrap_or_default();
-    let language = syntax::languages::by_name(entry.language);
-    let same = *blake3::hash(&bytes).as_bytes() == entry.hash;
-    match (language, decode(&bytes)) {
-        (Some(language), Some(decoded)) if same => {
-            let facts = syntax::extract(language, &decoded.text);
+    match (syntax::languages::by_name(entry.language), text_of(entry, location)) {
+        (Some(language), Some(text)) => {
+            let facts = syntax::extract(language, &text);
             // Kept for next time; a full disk is reported when the snapshot is written.
             drop(store.put(&entry.key(), &facts));
             facts
@@ -349,4 +346,11 @@ fn facts_of(entry: &Entry, location: &Location, store: &FactsStore) -> FileFacts
         // It changed since it was surveyed: the next survey sees it.
         _ => FileFacts::default(),
     }
+}
+
+/// The text of a file; `None` where it changed since it was surveyed.
+pub(super) fn text_of(entry: &Entry, location: &Location) -> Option<String> {
+    let bytes = read_bytes(&location.root, &entry.path, u64::MAX - 1).ok()?;
+    let same = *blake3::hash(&bytes).as_bytes() == entry.hash;
+    Some(decode(&bytes).filter(|_| same)?.text.into_owned())
 }

@@ -10,6 +10,7 @@ use super::Progress;
 use crate::scan::{
     Candidate, Config, DECODE_VERSION, SkipReason, Skipped, Stamp, Walk, decode, escape_path, read, read_bytes,
 };
+use crate::search::{self, Unit};
 use crate::snapshot::segment::Segment;
 use crate::snapshot::{FileFlags, SNAPSHOT_VERSION};
 use crate::store::{FactsKey, FactsStore, Known, Location, Stats, StoreError};
@@ -40,6 +41,8 @@ pub(super) struct Entry {
     pub(super) flags: FileFlags,
     /// Laid out on the way, where the facts were at hand.
     pub(super) segment: Option<std::sync::Arc<Segment>>,
+    /// Made on the way for the search index, likewise.
+    pub(super) unit: Option<std::sync::Arc<Unit>>,
 }
 
 impl Entry {
@@ -71,6 +74,7 @@ pub(super) fn survey_all(
     config: &Config,
     facts: &FactsStore,
     stats: &mut Stats,
+    searchable: bool,
     hear: &(dyn Fn(Progress) + Sync),
 ) -> Result<Survey, StoreError> {
     let total = walk.candidates.len();
@@ -81,7 +85,7 @@ pub(super) fn survey_all(
         .par_iter()
         .with_max_len(1)
         .map(|candidate| {
-            let surveyed = survey_one(candidate, location, config, facts, known);
+            let surveyed = survey_one(candidate, location, config, facts, known, searchable);
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(64) || done == total {
                 hear(Progress::Extracted { done, total });
@@ -116,6 +120,7 @@ pub(super) fn survey_some(
     config: &Config,
     facts: &FactsStore,
     stats: &mut Stats,
+    searchable: bool,
 ) -> Result<Option<Survey>, StoreError> {
     let mut wanted: Vec<Box<str>> = Vec::with_capacity(paths.len());
     for path in paths {
@@ -157,7 +162,7 @@ pub(super) fn survey_some(
     let surveyed: Vec<Surveyed> = candidates
         .par_iter()
         .with_max_len(1)
-        .map(|candidate| survey_one(candidate, location, config, facts, cache))
+        .map(|candidate| survey_one(candidate, location, config, facts, cache, searchable))
         .collect::<Result<_, _>>()?;
     for one in surveyed {
         survey.add(one, stats);
@@ -312,6 +317,7 @@ fn survey_one(
     config: &Config,
     facts: &FactsStore,
     stats: &Stats,
+    searchable: bool,
 ) -> Result<Surveyed, StoreError> {
     let path = &*candidate.path;
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -350,6 +356,7 @@ fn survey_one(
                     size: candidate.stamp.size,
                     flags: file_flags(*converted),
                     segment: None,
+                    unit: None,
                 };
                 if facts.contains(&entry.key()) {
                     surveyed.outcome = Ok(entry);
@@ -370,6 +377,7 @@ fn survey_one(
                 size: source.bytes.len() as u64,
                 flags: FileFlags::default(),
                 segment: None,
+                unit: None,
             };
             match decode(&source.bytes) {
                 None => Err(SkipReason::Binary),
@@ -379,7 +387,11 @@ fn survey_one(
                     if !facts.contains(&key) {
                         let found = syntax::extract(source.language, &decoded.text);
                         facts.put(&key, &found)?;
-                        entry.segment = Some(Segment::new(&found, entry.size, entry.flags).into());
+                        let segment = Segment::new(&found, entry.size, entry.flags);
+                        if searchable {
+                            entry.unit = Some(search::unit(path, &decoded.text, &found, &segment).into());
+                        }
+                        entry.segment = Some(segment.into());
                         surveyed.extracted = true;
                     }
                     Ok(entry)

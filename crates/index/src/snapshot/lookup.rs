@@ -119,7 +119,7 @@ impl Snapshot {
 }
 
 /// The first of `count` numbers for which `before` is false, given that it is true up to there.
-pub(super) fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low + (high - low) / 2;

@@ -96,6 +96,27 @@ impl Segment {
         ))
     }
 
+    /// The name of one of its symbols, the file excepted.
+    pub(crate) fn name(&self, symbol: &SymbolRecord) -> &str {
+        self.stretch(symbol, symbol.name_start.get().into(), symbol.name_length.get())
+    }
+
+    /// The signature of one of its symbols.
+    pub(crate) fn signature(&self, symbol: &SymbolRecord) -> &str {
+        self.stretch(symbol, 0, symbol.signature_length.get())
+    }
+
+    /// The owner of one of its symbols, where the definition names it and the file does not have it.
+    pub(crate) fn owner(&self, symbol: &SymbolRecord) -> &str {
+        let start = usize::from(symbol.signature_length.get()) + usize::from(symbol.doc_length.get());
+        self.stretch(symbol, start, symbol.owner_length.get())
+    }
+
+    fn stretch(&self, symbol: &SymbolRecord, offset: usize, length: u16) -> &str {
+        let start = symbol.text_start.get() as usize + offset;
+        self.text.get(start..start + usize::from(length)).unwrap_or("")
+    }
+
     /// The names of all symbols but the first, which is the file.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().skip(1).map(|symbol| {

@@ -1,0 +1,220 @@
+//! From text to vector: a table of token vectors that is part of the binary, and the seam for other models.
+//!
+//! A text's vector is the sum of its tokens' vectors, each times `1 + ln(count)`: nothing runs but additions. The tokens are
+//! those of `models/code-embedding/tokenize_text.py`; the table is the file beside it, as its README describes.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use hashbrown::HashTable;
+
+use super::vector::DIMENSIONS;
+use super::words::for_each_word;
+
+/// Turns texts into vectors of [`DIMENSIONS`] numbers. Same text, same vector.
+pub trait Embedder: Send + Sync {
+    /// What made the vectors: vectors of different models are never compared.
+    fn model(&self) -> Cow<'_, str>;
+
+    /// One vector for each text, all zeros where the model knows nothing of it.
+    fn embed(&self, texts: &[&str]) -> Vec<[f32; DIMENSIONS]>;
+}
+
+/// Most words of a text that count; the model was trained with the same limit.
+pub(crate) const MAX_WORDS: usize = 512;
+/// Longest word that is taken apart, in characters.
+const MAX_PIECED: usize = 40;
+
+/// The table that comes with the binary.
+pub fn built_in() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    static BYTES: &[u8] = include_bytes!("../../../../models/code-embedding/code-embedding.bin");
+    TABLE.get_or_init(|| Table::read(BYTES).unwrap_or_else(Table::empty))
+}
+
+/// A table of token vectors.
+pub struct Table {
+    /// One token after the other, without separators.
+    vocabulary: Box<str>,
+    starts: Box<[u32]>,
+    tokens: HashTable<u16>,
+    hasher: foldhash::fast::FixedState,
+    scales: Box<[f32]>,
+    rows: &'static [u8],
+}
+
+/// Counts of tokens in one text, reused from text to text.
+pub(crate) struct Bag {
+    counts: Vec<u32>,
+    /// In order of first appearance, so that sums are added up in an order that depends on the text alone.
+    seen: Vec<u16>,
+}
+
+impl Table {
+    /// Reads the layout `LCE1`; `None` where the bytes are not one.
+    fn read(bytes: &'static [u8]) -> Option<Table> {
+        let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
+        if bytes.get(..4)? != b"LCE1" || number(8)? != DIMENSIONS {
+            return None;
+        }
+        let (count, length) = (number(4)?, number(12)?);
+        let words = std::str::from_utf8(bytes.get(16..16 + length)?).ok()?;
+        let scales = bytes.get(16 + length..16 + length + 4 * count)?;
+        let rows = bytes.get(16 + length + 4 * count..)?;
+        if rows.len() != count * DIMENSIONS || count > usize::from(u16::MAX) {
+            return None;
+        }
+        let mut table = Table {
+            scales: scales
+                .chunks_exact(4)
+                .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+                .collect(),
+            rows,
+            ..Table::empty()
+        };
+        let mut vocabulary = String::with_capacity(words.len());
+        let mut starts = vec![0];
+        table.tokens.reserve(count, |_| 0);
+        for (number, token) in words.lines().take(count).enumerate() {
+            let hash = hash(&table.hasher, token.as_bytes());
+            vocabulary.push_str(token);
+            starts.push(vocabulary.len() as u32);
+            // All are distinct and room is reserved, so no hash is ever computed anew.
+            table.tokens.insert_unique(hash, number as u16, |_| 0);
+        }
+        table.vocabulary = vocabulary.into();
+        table.starts = starts.into();
+        Some(table)
+    }
+
+    /// A table that knows no token.
+    fn empty() -> Table {
+        Table {
+            vocabulary: "".into(),
+            starts: Box::new([0]),
+            tokens: HashTable::new(),
+            hasher: foldhash::fast::FixedState::with_seed(7),
+            scales: Box::default(),
+            rows: &[],
+        }
+    }
+
+    /// Number of tokens.
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// Whether it knows no token.
+    pub fn is_empty(&self) -> bool {
+        self.scales.is_empty()
+    }
+
+    pub(crate) fn bag(&self) -> Bag {
+        Bag {
+            counts: vec![0; self.len()],
+            seen: Vec::new(),
+        }
+    }
+
+    fn find(&self, token: &[u8]) -> Option<u16> {
+        let of = |number: u16| {
+            let number = usize::from(number);
+            &self.vocabulary.as_bytes()[self.starts[number] as usize..self.starts[number + 1] as usize]
+        };
+        let found = self
+            .tokens
+            .find(hash(&self.hasher, token), |&number| of(number) == token);
+        found.copied()
+    }
+
+    /// The tokens of a word in lower case: itself, or its longest pieces from the left; none where a part is unknown.
+    pub(crate) fn pieces(&self, word: &str, pieces: &mut Vec<u16>) {
+        let before = pieces.len();
+        if let Some(token) = self.find(word.as_bytes()) {
+            pieces.push(token);
+            return;
+        }
+        // The vocabulary is ASCII, so any other word has an unknown part.
+        if word.len() > MAX_PIECED || !word.is_ascii() {
+            return;
+        }
+        let mut marked = [b'#'; MAX_PIECED + 2];
+        marked[2..2 + word.len()].copy_from_slice(word.as_bytes());
+        let mut start = 0;
+        while start < word.len() {
+            let found = (start + 1..=word.len()).rev().find_map(|end| {
+                let token = match start {
+                    0 => self.find(&word.as_bytes()[..end]),
+                    // The two marks stand where the part before was.
+                    _ => self.find(&marked[start..2 + end]),
+                };
+                Some((token?, end))
+            });
+            let Some((token, end)) = found else {
+                pieces.truncate(before);
+                return;
+            };
+            pieces.push(token);
+            marked[end..end + 2].copy_from_slice(b"##");
+            start = end;
+        }
+    }
+
+    /// The vector of what is in the bag, which is empty afterwards.
+    pub(crate) fn sum(&self, bag: &mut Bag) -> [f32; DIMENSIONS] {
+        let mut vector = [0f32; DIMENSIONS];
+        for &token in &bag.seen {
+            let at = usize::from(token);
+            let count = std::mem::take(&mut bag.counts[at]);
+            let weight = if count == 1 { 1.0 } else { 1.0 + (count as f32).ln() };
+            let weight = weight * self.scales[at];
+            let row = &self.rows[at * DIMENSIONS..(at + 1) * DIMENSIONS];
+            for (sum, &value) in vector.iter_mut().zip(row) {
+                *sum += weight * f32::from(value as i8);
+            }
+        }
+        bag.seen.clear();
+        vector
+    }
+}
+
+impl Bag {
+    pub(crate) fn add(&mut self, token: u16, count: u32) {
+        let known = &mut self.counts[usize::from(token)];
+        if *known == 0 {
+            self.seen.push(token);
+        }
+        *known += count;
+    }
+}
+
+impl Embedder for Table {
+    fn model(&self) -> Cow<'_, str> {
+        "lacon-code-256".into()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Vec<[f32; DIMENSIONS]> {
+        let mut bag = self.bag();
+        let (mut buffer, mut pieces) = (String::new(), Vec::new());
+        let mut embed_one = |text: &&str| {
+            let mut left = MAX_WORDS;
+            for_each_word(text, &mut buffer, |word| {
+                if left > 0 {
+                    left -= 1;
+                    pieces.clear();
+                    self.pieces(word, &mut pieces);
+                    pieces.iter().for_each(|&token| bag.add(token, 1));
+                }
+            });
+            self.sum(&mut bag)
+        };
+        texts.iter().map(&mut embed_one).collect()
+    }
+}
+
+fn hash(hasher: &foldhash::fast::FixedState, token: &[u8]) -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    let mut state = hasher.build_hasher();
+    state.write(token);
+    state.finish()
+}

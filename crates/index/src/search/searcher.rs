@@ -1,0 +1,383 @@
+//! Asks the parts of the search index: scores every chunk by words and by vector, then ranks the best.
+//!
+//! The one trick: scores are kept in plain arrays over all chunks. Counting documents exactly (only those whose file is still
+//! as it was), blending and choosing are then single passes, and a hundred thousand chunks take about two milliseconds.
+
+use std::path::Path;
+
+use super::embed::{Embedder, built_in};
+use super::part::Part;
+use super::rank::{self, Aspects, Why};
+use super::vector::{Asked, PACKED};
+use super::words::{MAX_TERM, for_each_word, is_stop_word, stem};
+use crate::model::FileId;
+use crate::snapshot::{Snapshot, SymbolId, SymbolView};
+
+/// Which evidence of the text counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Words, meaning and the graph.
+    #[default]
+    Hybrid,
+    /// Meaning alone.
+    Semantic,
+    /// Words alone.
+    Lexical,
+}
+
+/// What is asked.
+pub struct Question<'a> {
+    /// In words or identifiers.
+    pub text: &'a str,
+    /// Hits at most.
+    pub limit: usize,
+    /// What counts.
+    pub mode: Mode,
+    /// Which symbols may be hits; all where there is none.
+    pub accept: Option<&'a dyn Fn(SymbolView<'_>) -> bool>,
+}
+
+/// A symbol that answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Which.
+    pub symbol: SymbolId,
+    /// Higher is better; comparable within one answer alone.
+    pub score: f32,
+    /// What it is made of.
+    pub why: Why,
+}
+
+/// The search index as of one snapshot.
+#[derive(Default)]
+pub struct SearchIndex {
+    parts: Vec<LivePart>,
+    chunks: usize,
+    /// Chunks whose file is as it was, and the sum of their lengths.
+    live: usize,
+    length: u64,
+    /// Where each file of the snapshot is: part and file of the part.
+    places: Vec<Option<(u32, u32)>>,
+    missing: usize,
+}
+
+struct LivePart {
+    part: Part,
+    /// Number of its first chunk among those of all parts.
+    first: usize,
+    /// For each chunk its file in the snapshot, or [`GONE`].
+    files: Vec<u32>,
+}
+
+const GONE: u32 = u32::MAX;
+
+/// Most distinct terms of a question that are looked up.
+const MAX_TERMS: usize = 64;
+
+impl SearchIndex {
+    /// Opens the parts that lie in an index directory and finds out what of them is true of the snapshot.
+    pub fn open(directory: &Path, snapshot: &Snapshot) -> SearchIndex {
+        let parts = super::keeper::PARTS
+            .iter()
+            .filter_map(|name| Part::open(&directory.join(name)));
+        let mut index = SearchIndex {
+            places: vec![None; snapshot.file_count()],
+            ..SearchIndex::default()
+        };
+        for part in parts {
+            index.add(part, snapshot);
+        }
+        index.missing = index.places.iter().filter(|place| place.is_none()).count();
+        index
+    }
+
+    /// Opens what lies beside a snapshot's file.
+    pub fn beside(snapshot: &Snapshot) -> SearchIndex {
+        match snapshot.path().and_then(Path::parent) {
+            Some(directory) => SearchIndex::open(directory, snapshot),
+            None => SearchIndex {
+                missing: snapshot.file_count(),
+                ..SearchIndex::default()
+            },
+        }
+    }
+
+    /// Number of chunks that are searched.
+    pub fn chunk_count(&self) -> usize {
+        self.live
+    }
+
+    /// Number of files of the snapshot that cannot be found by their text yet.
+    pub fn missing_files(&self) -> usize {
+        self.missing
+    }
+
+    /// The package that a file belongs to; empty where it is not known.
+    pub fn package(&self, file: FileId) -> &str {
+        let place = self.places.get(file.0 as usize).copied().flatten();
+        place
+            .and_then(|(part, file)| self.parts.get(part as usize)?.part.file(file as usize))
+            .map_or("", |file| file.package)
+    }
+
+    fn add(&mut self, part: Part, snapshot: &Snapshot) {
+        let mut files = vec![GONE; part.chunk_count()];
+        let number = self.parts.len() as u32;
+        let mut candidates = snapshot.files().peekable();
+        for at in 0..part.file_count() {
+            let Some(file) = part.file(at) else { continue };
+            while candidates.next_if(|candidate| candidate.path() < file.path).is_some() {}
+            let Some(candidate) = candidates.peek() else { break };
+            let same =
+                candidate.path() == file.path && candidate.hash() == file.hash && candidate.language() == file.language;
+            let place = &mut self.places[candidate.id().0 as usize];
+            // A file that both parts have is taken from the first.
+            if !same || place.is_some() {
+                continue;
+            }
+            *place = Some((number, at as u32));
+            let range = part.chunks_of(at);
+            files[range.clone()].fill(candidate.id().0);
+            self.live += range.len();
+            let rows = &part.chunk_rows()[range];
+            self.length += rows.iter().map(|row| u64::from(row.length.get())).sum::<u64>();
+        }
+        self.parts.push(LivePart {
+            first: self.chunks,
+            files,
+            part,
+        });
+        self.chunks += self.parts[number as usize].files.len();
+    }
+
+    /// The symbols that answer best, best first.
+    pub fn search(&self, snapshot: &Snapshot, question: &Question<'_>) -> Vec<Hit> {
+        let terms = terms(question.text);
+        let mut aspects = Aspects::new(question.text, terms);
+        match question.mode {
+            Mode::Hybrid => {}
+            Mode::Semantic => aspects.words_share = 0.0,
+            Mode::Lexical => aspects.words_share = 1.0,
+        }
+        let lexical = match question.mode {
+            Mode::Semantic => vec![0.0; self.chunks],
+            _ => self.lexical(&aspects.terms),
+        };
+        let semantic = match question.mode {
+            Mode::Lexical => vec![0.0; self.chunks],
+            _ => self.semantic(question.text),
+        };
+        let accept = |symbol: SymbolView<'_>| question.accept.is_none_or(|accept| accept(symbol));
+        let mut pool: Vec<Hit> = Vec::new();
+        for (chunk, _) in self.best(&lexical, &semantic, aspects.words_share, snapshot, question) {
+            if let Some(symbol) = self.symbol_of(chunk, snapshot) {
+                pool.push(hit(symbol.id(), semantic[chunk], lexical[chunk]));
+            }
+        }
+        if question.mode != Mode::Hybrid {
+            pool.iter_mut().for_each(|hit| {
+                hit.why.factor = 1.0;
+                hit.score = hit.why.score(aspects.words_share);
+            });
+            pool.truncate(question.limit);
+            return pool;
+        }
+        for name in &aspects.names {
+            for symbol in snapshot
+                .named_ignoring_case(name)
+                .take(MOST_NAMESAKES)
+                .filter(|symbol| accept(*symbol))
+            {
+                if !pool.iter().any(|hit| hit.symbol == symbol.id()) {
+                    let chunk = self.chunk_of(symbol);
+                    let of = |scores: &[f32]| chunk.map_or(0.0, |chunk| scores[chunk]);
+                    pool.push(hit(symbol.id(), of(&semantic), of(&lexical)));
+                }
+            }
+        }
+        for hit in &mut pool {
+            if let Some(symbol) = snapshot.symbol(hit.symbol) {
+                rank::judge(&mut hit.why, &aspects, snapshot, symbol);
+                hit.score = hit.why.score(aspects.words_share);
+            }
+        }
+        add_coherence(&mut pool, snapshot, aspects.words_share);
+        pool.sort_by(|left, right| right.score.total_cmp(&left.score).then(left.symbol.cmp(&right.symbol)));
+        pool.truncate(question.limit);
+        pool
+    }
+
+    /// BM25 of every chunk, as a share of the best.
+    fn lexical(&self, terms: &[String]) -> Vec<f32> {
+        let mut scores = vec![0f32; self.chunks];
+        if self.live == 0 {
+            return scores;
+        }
+        let average = (self.length as f32 / self.live as f32).max(1.0);
+        let mut found: Vec<(usize, u32, u16)> = Vec::new();
+        for term in terms {
+            found.clear();
+            for part in &self.parts {
+                let Some(rank) = part.part.find_term(term) else {
+                    continue;
+                };
+                let rows = part.part.chunk_rows();
+                for (chunk, weight) in part.part.postings(rank) {
+                    let chunk = chunk as usize;
+                    if part.files.get(chunk).is_some_and(|&file| file != GONE) {
+                        found.push((part.first + chunk, weight, rows[chunk].length.get()));
+                    }
+                }
+            }
+            let (all, with) = (self.live as f32, found.len() as f32);
+            let rarity = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+            for &(chunk, weight, length) in &found {
+                let weight = weight as f32;
+                let penalty = 1.0 - rank::LENGTH_PENALTY + rank::LENGTH_PENALTY * f32::from(length) / average;
+                scores[chunk] += rarity * weight * (rank::SATURATION + 1.0) / (weight + rank::SATURATION * penalty);
+            }
+        }
+        let best = scores.iter().fold(0f32, |best, &score| best.max(score));
+        if best > 0.0 {
+            scores.iter_mut().for_each(|score| *score /= best);
+        }
+        scores
+    }
+
+    /// The cosine of every chunk.
+    fn semantic(&self, text: &str) -> Vec<f32> {
+        let mut scores = vec![0f32; self.chunks];
+        let vector = built_in().embed(&[text]);
+        if let Some(asked) = vector.first().and_then(Asked::new) {
+            for part in &self.parts {
+                let scores = &mut scores[part.first..part.first + part.files.len()];
+                asked.compare(part.part.vectors(), part.part.squares(), scores);
+            }
+        }
+        scores
+    }
+
+    /// The chunks with the best blend, best first.
+    fn best(
+        &self,
+        lexical: &[f32],
+        semantic: &[f32],
+        words_share: f32,
+        snapshot: &Snapshot,
+        question: &Question<'_>,
+    ) -> Vec<(usize, f32)> {
+        let wanted = question.limit.max(rank::POOL);
+        let mut best: Vec<(usize, f32)> = Vec::with_capacity(wanted * 2);
+        let by_score =
+            |left: &(usize, f32), right: &(usize, f32)| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0));
+        let mut least = 0f32;
+        for part in &self.parts {
+            for (at, &file) in part.files.iter().enumerate() {
+                let chunk = part.first + at;
+                let score = rank::blend(semantic[chunk], lexical[chunk], words_share);
+                if file == GONE || score <= least {
+                    continue;
+                }
+                if let Some(accept) = question.accept
+                    && !self.symbol_of(chunk, snapshot).is_some_and(accept)
+                {
+                    continue;
+                }
+                best.push((chunk, score));
+                if best.len() == wanted * 2 {
+                    best.select_nth_unstable_by(wanted - 1, by_score);
+                    best.truncate(wanted);
+                    least = best[wanted - 1].1;
+                }
+            }
+        }
+        // Order among equals is that of the files, whichever part they are in.
+        best.sort_by(|left, right| {
+            let place = |chunk: usize| self.symbol_of(chunk, snapshot).map(|symbol| symbol.id());
+            right
+                .1
+                .total_cmp(&left.1)
+                .then_with(|| place(left.0).cmp(&place(right.0)))
+        });
+        best.truncate(wanted);
+        best
+    }
+
+    fn symbol_of<'s>(&self, chunk: usize, snapshot: &'s Snapshot) -> Option<SymbolView<'s>> {
+        let part = self.parts.iter().rev().find(|part| part.first <= chunk)?;
+        let at = chunk - part.first;
+        let file = snapshot.file(FileId(*part.files.get(at).filter(|&&file| file != GONE)?))?;
+        let number = part.part.chunk_rows().get(at)?.symbol.get();
+        let symbols = file.symbol_range();
+        let id = symbols.start.checked_add(number).filter(|id| symbols.contains(id))?;
+        snapshot.symbol(SymbolId(id))
+    }
+
+    fn chunk_of(&self, symbol: SymbolView<'_>) -> Option<usize> {
+        let file = symbol.file()?;
+        let (part, at) = (*self.places.get(file.id().0 as usize)?)?;
+        let part = self.parts.get(part as usize)?;
+        let number = symbol.id().0.checked_sub(file.symbol_range().start)?;
+        let range = part.part.chunks_of(at as usize);
+        let rows = part.part.chunk_rows().get(range.clone())?;
+        let found = rows.binary_search_by_key(&number, |row| row.symbol.get()).ok()?;
+        Some(part.first + range.start + found)
+    }
+}
+
+/// Most symbols of one name that are taken into the pool.
+const MOST_NAMESAKES: usize = 64;
+
+fn hit(symbol: SymbolId, semantic: f32, lexical: f32) -> Hit {
+    let why = Why {
+        semantic,
+        lexical,
+        ..Why::default()
+    };
+    Hit {
+        symbol,
+        score: 0.0,
+        why,
+    }
+}
+
+/// Hits of a file support each other.
+fn add_coherence(pool: &mut [Hit], snapshot: &Snapshot, words_share: f32) {
+    let file_of = |hit: &Hit| {
+        snapshot
+            .symbol(hit.symbol)
+            .map_or(FileId(u32::MAX), |symbol| symbol.file_id())
+    };
+    let mut sums: hashbrown::HashMap<FileId, f32> = hashbrown::HashMap::new();
+    for hit in pool.iter() {
+        *sums.entry(file_of(hit)).or_default() += hit.score.max(0.0);
+    }
+    for hit in pool {
+        let others = sums.get(&file_of(hit)).copied().unwrap_or_default() - hit.score.max(0.0);
+        hit.why.coherence = rank::coherence(others);
+        hit.score = hit.why.score(words_share);
+    }
+}
+
+/// The terms of a question, each once, without stop words unless there is nothing else.
+fn terms(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut stops: Vec<String> = Vec::new();
+    let mut buffer = String::new();
+    for_each_word(text, &mut buffer, |word| {
+        if word.len() > MAX_TERM || found.len() >= MAX_TERMS {
+            return;
+        }
+        let list = match is_stop_word(word) {
+            true => &mut stops,
+            false => &mut found,
+        };
+        let term = stem(word);
+        if list.len() < MAX_TERMS && !list.iter().any(|known| known == term) {
+            list.push(term.to_string());
+        }
+    });
+    if found.is_empty() { stops } else { found }
+}
+
+const _: () = assert!(PACKED * 2 == super::vector::DIMENSIONS);
