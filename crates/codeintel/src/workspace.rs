@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use index::search::{Hit, Mode, Question, SearchIndex, Why};
 use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
 
 use crate::analyze::{Communities, Hot, communities, hottest};
@@ -37,7 +36,6 @@ pub struct Derived {
 struct Cells {
     communities: OnceLock<Communities>,
     hottest: OnceLock<Vec<Hot>>,
-    search: OnceLock<SearchIndex>,
 }
 
 impl Repository {
@@ -51,31 +49,6 @@ impl Repository {
     pub(crate) fn hottest(&self) -> &[Hot] {
         let cell = &self.derived.cells.hottest;
         cell.get_or_init(|| hottest(&self.snapshot, self.communities()))
-    }
-}
-
-impl Repository {
-    /// The symbols that answer a question in words or identifiers, best first: by meaning, by words, by name and by what the
-    /// graph knows. Code first, documents and tests behind it.
-    pub fn search(&self, query: &str, limit: usize) -> Vec<(SymbolId, f32, Why)> {
-        let hits = self.ask_search(&Question {
-            text: query,
-            limit,
-            mode: Mode::Hybrid,
-            accept: None,
-        });
-        hits.into_iter().map(|hit| (hit.symbol, hit.score, hit.why)).collect()
-    }
-
-    /// The same with filters and a choice of evidence.
-    pub fn ask_search(&self, question: &Question<'_>) -> Vec<Hit> {
-        self.search_index().search(&self.snapshot, question)
-    }
-
-    /// What is searched.
-    pub fn search_index(&self) -> &SearchIndex {
-        let cell = &self.derived.cells.search;
-        cell.get_or_init(|| SearchIndex::beside(&self.snapshot))
     }
 }
 

@@ -11,6 +11,7 @@
 //! | a symbol by its lasting id | [`Snapshot::find`] |
 //! | symbols by name | [`Snapshot::named`], [`Snapshot::named_ignoring_case`], [`Snapshot::with_prefix`] |
 //! | edges | [`Snapshot::outgoing`], [`Snapshot::incoming`], [`Snapshot::edges`] |
+//! | symbols by words and meaning | [`Snapshot::search`], [`Snapshot::search_index`] |
 //! | external symbols | [`Snapshot::externals`], [`Snapshot::external`], [`Snapshot::find_external`] |
 //! | what is missing | [`Snapshot::skipped`], [`FileView::unresolved_calls`], [`FileView::problems`] |
 //! | sums | [`Snapshot::totals`], [`Snapshot::languages`] |
@@ -27,12 +28,13 @@ pub(crate) mod writer;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::model::FileId;
+use crate::search::{Hit, Mode, Question, SearchIndex};
 use format::{Header, MAGIC, MAX_SECTIONS, SectionEntry, section};
 
 pub use edges::{EdgeEnd, EdgeKinds, EdgeView, Edges};
@@ -56,6 +58,7 @@ pub struct Snapshot {
     sections: Arc<[(u32, Range<usize>)]>,
     known: Known,
     path: Option<Arc<Path>>,
+    search: Arc<OnceLock<SearchIndex>>,
 }
 
 /// Why a snapshot cannot be used.
@@ -215,6 +218,7 @@ impl Snapshot {
             sections: sections.into(),
             known,
             path: None,
+            search: Arc::default(),
         })
     }
 
@@ -246,6 +250,22 @@ impl Snapshot {
     /// The file it was opened from.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    /// The search index that lies beside the file, opened when it is first asked for.
+    pub fn search_index(&self) -> &SearchIndex {
+        self.search.get_or_init(|| SearchIndex::beside(self))
+    }
+
+    /// The symbols that answer a question in words or identifiers, best first.
+    pub fn search(&self, question: &str, limit: usize) -> Vec<Hit> {
+        let question = Question {
+            text: question,
+            limit,
+            mode: Mode::Hybrid,
+            accept: None,
+        };
+        self.search_index().search(self, &question)
     }
 
     /// The whole file as it is on disk.
