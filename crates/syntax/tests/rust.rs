@@ -78,7 +78,7 @@ fn old() {}
 fn main() {}
 "#,
         expect![[r#"
-            struct Store exported @4-5 "pub struct Store<T: Show> where T: Clone" @free derive
+            struct Store exported @4-5 "pub struct Store<T: Show> where T: Clone" @free derive doc "A store."
             field Store.items exported @5-5 "pub items: Vec<T>" -> free Vec<typeparameter T>
             field Store.map Private @5-5 "map: HashMap<String, Box<dyn Show>>" -> free HashMap<free String, free Box<Show>>
             field Store.call Private @5-5 "call: fn(i32) -> Thing" -> fn(free i32, free Thing)
