@@ -115,6 +115,15 @@ pub async fn serve_stdio(gateway: Arc<Gateway>, shutdown: CancellationToken) -> 
     Ok(())
 }
 
+/// Who sends a request, as a name that nobody else has: the principal, and its session where the transport has one. On a stream
+/// of its own there is only one client.
+pub fn caller(context: &RequestContext<RoleServer>) -> String {
+    let parts = context.extensions.get::<axum::http::request::Parts>();
+    let session = parts.and_then(|parts| parts.headers.get("mcp-session-id"));
+    let session = session.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    format!("{}\n{session}", principal(context).name())
+}
+
 fn principal(context: &RequestContext<RoleServer>) -> Principal {
     let parts = context.extensions.get::<axum::http::request::Parts>();
     let named = parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned();

@@ -4,6 +4,7 @@
 
 mod cli;
 mod commands;
+mod editing;
 mod failure;
 mod input;
 mod mcp;

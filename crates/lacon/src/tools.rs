@@ -2,6 +2,7 @@
 //! tokens it may cost. The server, the command line and the reference page all read these tables.
 
 pub(crate) mod answer;
+mod edit;
 mod graph;
 pub(crate) mod readable;
 mod schema;
@@ -14,6 +15,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
+
+use crate::editing::Workbench;
 
 /// One question as a tool.
 pub(crate) struct Tool {
@@ -29,6 +32,8 @@ pub(crate) struct Tool {
     pub(crate) max_tokens: usize,
     /// What makes its answer smaller.
     pub(crate) cut: Cut,
+    /// Whether it may change files.
+    pub(crate) writes: bool,
     parameters: fn() -> Value,
     ask: fn(&Desk, Map<String, Value>) -> Result<Reply, Refusal>,
 }
@@ -48,7 +53,7 @@ pub(crate) enum Toolset {
     All,
 }
 
-/// How an answer that costs too much is made smaller. All but the last ask the same question again with less.
+/// How an answer that costs too much is made smaller. Rows, lines and symbols ask the same question again with less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// Fewer rows on the page: the argument `limit`.
@@ -57,6 +62,8 @@ pub(crate) enum Cut {
     Lines,
     /// Fewer of the symbols asked for: the argument `ids`.
     Symbols,
+    /// A shorter list in the answer as it is: what was done is not done again to say it shorter.
+    Told,
     /// It cannot be cut.
     Never,
 }
@@ -68,13 +75,35 @@ pub(crate) struct Reply {
 }
 
 /// What a question is asked with. Grows when a family of tools needs more than the snapshots.
+#[derive(Clone, Copy)]
 pub(crate) struct Desk<'a> {
     /// The repositories that the call is about.
     pub(crate) workspace: &'a Workspace,
+    /// What this process keeps between calls.
+    pub(crate) services: &'a Services,
+    /// Who asks: nothing that is kept for one caller reaches another.
+    pub(crate) caller: &'a str,
+}
+
+/// What this process keeps between calls, for all clients.
+pub(crate) struct Services {
+    /// The language servers.
+    pub(crate) compilers: lsp::Servers,
+    /// Edits that are only tried so far.
+    pub(crate) workbench: Workbench,
+}
+
+impl Default for Services {
+    fn default() -> Services {
+        Services {
+            compilers: lsp::Servers::new(lsp::Config::default()),
+            workbench: Workbench::default(),
+        }
+    }
 }
 
 /// The families of tools, in the order they are listed; each has a file of its own.
-const FAMILIES: &[&[Tool]] = &[graph::TOOLS];
+const FAMILIES: &[&[Tool]] = &[graph::TOOLS, edit::TOOLS];
 
 /// Every tool, in the order they are listed.
 pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
@@ -134,7 +163,7 @@ fn value(found: &impl Serialize) -> Result<Value, Refusal> {
     serde_json::to_value(found).map_err(|error| refusal("internal_error", error.to_string()))
 }
 
-fn refused(error: QuestionError) -> Refusal {
+pub(crate) fn refused(error: QuestionError) -> Refusal {
     let detail = match &error {
         QuestionError::Scope { detail, .. } => detail.clone(),
         _ => String::new(),
@@ -182,7 +211,7 @@ mod tests {
                 Cut::Rows => "limit",
                 Cut::Lines => "max_lines",
                 Cut::Symbols => "ids",
-                Cut::Never => continue,
+                Cut::Told | Cut::Never => continue,
             };
             assert!(properties(tool).contains_key(argument), "{}", tool.name);
         }

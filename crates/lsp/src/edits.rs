@@ -1,24 +1,28 @@
 //! Changing files without ever losing one: exact text edits, plans over several files that happen whole or not at all, and a
 //! journal that undoes them.
 //!
-//! `text` edits one text, `on_disk` knows how a file spells its text (encoding, line ends, permissions), `plan` is a set of
-//! new file contents, `journal` writes a plan and takes it back, `overlay` holds edits that are only tried, `compare` says which
+//! `text` edits one text, `place` says where, `on_disk` knows how a file spells its text (encoding, line ends, permissions), `plan` is a set of
+//! new file contents, `journal` writes a plan and takes it back, `drafts` holds edits that are only tried, `compare` says which
 //! diagnostics an edit made and which it cured.
 //!
 //! Invariants: nothing outside the root is written; a file that changed since it was read is not overwritten; a crash at any
 //! moment leaves either all old contents or all new ones, once [`Journal::open`] has run again.
 
 mod compare;
+mod diff;
+mod drafts;
 mod journal;
 mod on_disk;
-mod overlay;
+mod place;
 mod plan;
 mod text;
 
 pub use compare::{Comparison, Found, LineMap, compare};
+pub use diff::{line_counts, unified_diff};
+pub use drafts::{Draft, Drafts};
 pub use journal::{Entry, Journal, Undone};
 pub use on_disk::{OnDisk, confined};
-pub use overlay::{Overlay, Overlays};
+pub use place::{Definition, Place};
 pub use plan::{FileChange, Plan};
 pub use text::{TextEdit, apply, replace_once};
 

@@ -58,6 +58,7 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
     let trees = Arc::new(Trees::open(&args.roots, args.index_dir.as_deref())?);
     let server = QuestionServer {
         trees: trees.clone(),
+        services: Arc::default(),
         toolset: args.toolset,
         format: usual_format()?,
     };

@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::tools::answer::answer;
 use crate::tools::trees::Trees;
-use crate::tools::{self, readable};
+use crate::tools::{self, Desk, Services, readable};
 
 /// Where to ask and how to print.
 #[derive(clap::Args)]
@@ -262,7 +262,12 @@ fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Ou
     arguments.insert("max_tokens".into(), max_tokens.into());
     let trees = Trees::open(&asking.root, asking.index_dir.as_deref())?;
     let workspace = trees.workspace().map_err(failure)?;
-    let said = answer(tool, &workspace, arguments, asking.format.unwrap_or(Format::Json)).map_err(failure)?;
+    let desk = Desk {
+        workspace: &workspace,
+        services: &Services::default(),
+        caller: "command line",
+    };
+    let said = answer(tool, &desk, arguments, asking.format.unwrap_or(Format::Json)).map_err(failure)?;
     if for_agent {
         output.line(&said.text);
     } else {

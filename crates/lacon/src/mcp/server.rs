@@ -26,12 +26,13 @@ use wire::protocol::Refusal;
 use super::{prompts, resources};
 use crate::tools::answer::{Said, answer, refused};
 use crate::tools::trees::Trees;
-use crate::tools::{self, Tool, Toolset, refusal};
+use crate::tools::{self, Desk, Services, Tool, Toolset, refusal};
 
 /// One connection to a client, or one stateless request of it.
 #[derive(Clone)]
 pub(crate) struct QuestionServer {
     pub(crate) trees: Arc<Trees>,
+    pub(crate) services: Arc<Services>,
     pub(crate) toolset: Toolset,
     /// Where neither the call nor the session says.
     pub(crate) format: Format,
@@ -66,10 +67,10 @@ pub(crate) async fn serve_stdio(
 
 /// The tools as `tools/list` gives them in a session of this format.
 pub(crate) fn listed(toolset: Toolset, several_repositories: bool, format: Format) -> Vec<Listed> {
-    let annotations = || ToolAnnotations::new().read_only(true).open_world(false);
+    let annotations = |tool: &Tool| ToolAnnotations::new().read_only(!tool.writes).open_world(false);
     let list = |tool: &'static Tool| {
         let schema = Arc::new(tool.input_schema(several_repositories));
-        let listed = Listed::new(tool.name, tool.about, schema).with_annotations(annotations());
+        let listed = Listed::new(tool.name, tool.about, schema).with_annotations(annotations(tool));
         match format {
             Format::Json => listed.with_raw_output_schema(Arc::new(tool.output_schema())),
             _ => listed,
@@ -123,10 +124,16 @@ impl Asker {
     async fn once(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
         let stop = Stop::default();
         let on_drop = StopOnDrop(stop.clone());
-        let (trees, format) = (self.server.trees.clone(), self.format);
+        let (trees, services, format) = (self.server.trees.clone(), self.server.services.clone(), self.format);
+        let caller = gateway::server::caller(&self.context);
         let asked = tokio::task::spawn_blocking(move || {
             let workspace = trees.workspace()?.with_stop(stop);
-            answer(tool, &workspace, arguments, format)
+            let desk = Desk {
+                workspace: &workspace,
+                services: &services,
+                caller: &caller,
+            };
+            answer(tool, &desk, arguments, format)
         });
         let said = tokio::select! {
             said = asked => said,

@@ -41,12 +41,12 @@ const NEARLY: usize = 25;
 /// Answers one call. `format` is what holds where the call does not say.
 pub(crate) fn answer(
     tool: &Tool,
-    workspace: &Workspace,
+    desk: &Desk,
     mut arguments: Map<String, Value>,
     format: Format,
 ) -> Result<Said, Refusal> {
     let common = Common::take(tool, &mut arguments, format)?;
-    asked(tool, workspace, &arguments, &common).map_err(|refusal| not_yet(refusal, workspace))
+    asked(tool, desk, &arguments, &common).map_err(|refusal| not_yet(refusal, desk.workspace))
 }
 
 /// "There is none" is said only of a complete index; of another, what it lacks is said as well.
@@ -60,13 +60,19 @@ fn not_yet(refusal: Refusal, workspace: &Workspace) -> Refusal {
     }
 }
 
-fn asked(tool: &Tool, workspace: &Workspace, arguments: &Map<String, Value>, common: &Common) -> Result<Said, Refusal> {
-    let workspace = scope::narrow(tool, workspace, common.repo.as_ref())?;
-    let whole = said(tool, reply(tool, &workspace, arguments.clone())?, common, None)?;
+fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Common) -> Result<Said, Refusal> {
+    let workspace = &scope::narrow(tool, desk.workspace, common.repo.as_ref())?;
+    let desk = &Desk { workspace, ..*desk };
+    let reply = reply(tool, desk, arguments.clone())?;
+    let kept = (tool.cut == Cut::Told).then(|| (reply.value.clone(), reply.layout.clone()));
+    let whole = said(tool, reply, common, None)?;
     if whole.tokens() <= common.max_tokens || whole.is_not_modified {
         return Ok(whole.said);
     }
-    fit(tool, &workspace, arguments, common, whole)
+    match kept {
+        Some((value, layout)) => told(tool, Reply { value, layout }, common),
+        None => fit(tool, desk, arguments, common, whole),
+    }
 }
 
 /// A refusal as it is sent: the `error` section, or its JSON.
@@ -138,10 +144,10 @@ impl Candidate {
     }
 }
 
-fn reply(tool: &Tool, workspace: &Workspace, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
-    let found = (tool.ask)(&Desk { workspace }, arguments);
-    // What a question found before it was stopped is no answer.
-    match workspace.is_stopped() {
+fn reply(tool: &Tool, desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
+    let found = (tool.ask)(desk, arguments);
+    // What a question found before it was stopped is no answer; what a tool has done is done all the same.
+    match desk.workspace.is_stopped() && !tool.writes {
         true => Err(refusal("cancelled", "the call was cancelled")),
         false => found,
     }
@@ -214,7 +220,7 @@ fn longest(value: &Value) -> usize {
 /// The largest answer that costs at most what was asked.
 fn fit(
     tool: &Tool,
-    workspace: &Workspace,
+    desk: &Desk,
     arguments: &Map<String, Value>,
     common: &Common,
     whole: Candidate,
@@ -244,7 +250,7 @@ fn fit(
         tries += 1;
         let guess = fits.0 + ((over.0 - fits.0) as f64 * share) as usize;
         let size = guess.clamp(fits.0 + 1, over.0 - 1);
-        let candidate = smaller(tool, workspace, arguments, common, size)?;
+        let candidate = smaller(tool, desk, arguments, common, size)?;
         let tokens = candidate.tokens();
         if tokens <= common.max_tokens {
             fits = (size, tokens);
@@ -256,10 +262,41 @@ fn fit(
     best.map(|candidate| candidate.said).ok_or_else(|| too_large(over.1))
 }
 
+/// What a tool did, said within the limit: without the difference it made, then with a shorter list. It is said even where the
+/// limit is too small for the rest, since it has happened.
+fn told(tool: &Tool, mut reply: Reply, common: &Common) -> Result<Said, Refusal> {
+    let mut left_out = Vec::new();
+    let longest = reply.value.as_object().and_then(|members| {
+        let lists = members.iter().filter_map(|(name, member)| Some((name.clone(), member.as_array()?.len())));
+        lists.max_by_key(|(_, length)| *length)
+    });
+    if reply.value.as_object_mut().is_some_and(|members| members.remove("diff").is_some()) {
+        left_out.push("the diff".to_owned());
+    }
+    loop {
+        let note = format!("left out: {}; give more max_tokens to see it", left_out.join(" and "));
+        let copy = Reply {
+            value: reply.value.clone(),
+            layout: reply.layout.clone(),
+        };
+        let candidate = said(tool, copy, common, Some(note))?;
+        let list = longest.as_ref().and_then(|(name, _)| reply.value[name].as_array_mut());
+        match (list, &longest) {
+            (Some(list), Some((name, length))) if candidate.tokens() > common.max_tokens && !list.is_empty() => {
+                list.truncate(list.len() / 2);
+                let rest = format!("{} of {length} {name}", length - list.len());
+                left_out.retain(|what| what == "the diff");
+                left_out.push(rest);
+            }
+            _ => return Ok(candidate.said),
+        }
+    }
+}
+
 /// The same question with less.
 fn smaller(
     tool: &Tool,
-    workspace: &Workspace,
+    desk: &Desk,
     arguments: &Map<String, Value>,
     common: &Common,
     size: usize,
@@ -272,13 +309,13 @@ fn smaller(
         ..*common
     };
     match tool.cut {
-        Cut::Rows | Cut::Never => {
+        Cut::Rows | Cut::Told | Cut::Never => {
             arguments.insert("limit".into(), size.into());
-            said(tool, reply(tool, workspace, arguments)?, &common, None)
+            said(tool, reply(tool, desk, arguments)?, &common, None)
         }
         Cut::Lines => {
             arguments.insert("max_lines".into(), size.into());
-            let reply = reply(tool, workspace, arguments)?;
+            let reply = reply(tool, desk, arguments)?;
             let last = reply.value["from_line"].as_u64().unwrap_or(1) + size as u64 - 1;
             let note = format!("cut after line {last}: give more max_tokens, or ask for a smaller symbol inside it");
             said(tool, reply, &common, Some(note))
@@ -289,7 +326,7 @@ fn smaller(
                 .and_then(Value::as_array_mut)
                 .map(|ids| (ids.len(), ids.truncate(size)))
                 .map_or(size, |(asked, ())| asked);
-            let mut reply = reply(tool, workspace, arguments)?;
+            let mut reply = reply(tool, desk, arguments)?;
             reply.value["total"] = asked.into();
             let note = format!("the first {size} of {asked}: ask for the others in another call");
             said(tool, reply, &common, Some(note))

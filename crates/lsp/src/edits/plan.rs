@@ -80,6 +80,21 @@ impl Plan {
         self.set(path, None)
     }
 
+    /// Gives a file another name, byte for byte.
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), EditError> {
+        let now = self.read(from)?;
+        let bytes = now.encode(from, &now.text)?;
+        let target = super::confined(&self.root, to)?;
+        if target.exists() && !matches!(self.files.get(to), Some(FileChange { after: None, .. })) {
+            return Err(EditError::Confined {
+                path: to.to_owned(),
+                reason: "there is a file with that name already",
+            });
+        }
+        self.set(to, Some(bytes))?;
+        self.set(from, None)
+    }
+
     /// The file as the plan leaves it.
     pub fn read(&self, path: &str) -> Result<OnDisk, EditError> {
         match self.files.get(path) {

@@ -105,6 +105,7 @@ pub(crate) fn mount_code_tools(config: &GatewayConfig, options: &mut Options) ->
     trees.keep_up_to_date();
     let server = QuestionServer {
         trees,
+        services: Arc::default(),
         toolset: Toolset::All,
         format: options.output_format,
     };

@@ -17,14 +17,14 @@ const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// The edits of one session.
 #[derive(Clone, Debug)]
-pub struct Overlay {
+pub struct Draft {
     plan: Plan,
 }
 
-impl Overlay {
-    /// An overlay that changes nothing under `root` yet.
-    pub fn new(root: &Path) -> Overlay {
-        Overlay { plan: Plan::new(root) }
+impl Draft {
+    /// A draft that changes nothing under `root` yet.
+    pub fn new(root: &Path) -> Draft {
+        Draft { plan: Plan::new(root) }
     }
 
     /// The root of its paths.
@@ -64,6 +64,11 @@ impl Overlay {
     /// Takes a file away.
     pub fn delete(&mut self, path: &str) -> Result<(), EditError> {
         self.change(|plan| plan.delete(path))
+    }
+
+    /// Gives a file another name.
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), EditError> {
+        self.change(|plan| plan.rename(from, to))
     }
 
     /// The files that differ from what is on disk, with their text now; `None` for one that goes.
@@ -106,18 +111,18 @@ impl Overlay {
 
 /// The sessions now open. An owner is whoever may use a session: no other can name it.
 #[derive(Default)]
-pub struct Overlays {
+pub struct Drafts {
     open: BTreeMap<String, Held>,
     made: u64,
 }
 
 struct Held {
     owner: String,
-    overlay: Overlay,
+    draft: Draft,
     used: Instant,
 }
 
-impl Overlays {
+impl Drafts {
     /// Opens a session and gives its id.
     pub fn open(&mut self, owner: &str, root: PathBuf) -> Result<String, EditError> {
         self.expire(Instant::now());
@@ -133,7 +138,7 @@ impl Overlays {
         let id = format!("edit-{}", &digest[..10]);
         let held = Held {
             owner: owner.to_owned(),
-            overlay: Overlay::new(&root),
+            draft: Draft::new(&root),
             used: Instant::now(),
         };
         self.open.insert(id.clone(), held);
@@ -141,17 +146,17 @@ impl Overlays {
     }
 
     /// The session with this id, if it is this owner's.
-    pub fn get(&mut self, owner: &str, id: &str) -> Option<&mut Overlay> {
+    pub fn get(&mut self, owner: &str, id: &str) -> Option<&mut Draft> {
         self.expire(Instant::now());
         let held = self.open.get_mut(id).filter(|held| held.owner == owner)?;
         held.used = Instant::now();
-        Some(&mut held.overlay)
+        Some(&mut held.draft)
     }
 
     /// Ends a session. What it held is gone.
-    pub fn close(&mut self, owner: &str, id: &str) -> Option<Overlay> {
+    pub fn close(&mut self, owner: &str, id: &str) -> Option<Draft> {
         match self.open.get(id) {
-            Some(held) if held.owner == owner => self.open.remove(id).map(|held| held.overlay),
+            Some(held) if held.owner == owner => self.open.remove(id).map(|held| held.draft),
             _ => None,
         }
     }
@@ -170,7 +175,7 @@ mod tests {
     fn sessions_do_not_see_each_other_and_nothing_is_written() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("a"), "one").unwrap();
-        let mut sessions = Overlays::default();
+        let mut sessions = Drafts::default();
         let first = sessions.open("me", root.path().to_owned()).unwrap();
         let second = sessions.open("me", root.path().to_owned()).unwrap();
         sessions.get("me", &first).unwrap().write("a", "two").unwrap();
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn sessions_are_bounded_and_expire() {
         let root = tempfile::tempdir().unwrap();
-        let mut sessions = Overlays::default();
+        let mut sessions = Drafts::default();
         for _ in 0..PER_OWNER {
             sessions.open("me", root.path().to_owned()).unwrap();
         }
@@ -201,13 +206,13 @@ mod tests {
     fn a_failed_edit_changes_nothing() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("a"), "one").unwrap();
-        let mut overlay = Overlay::new(root.path());
+        let mut draft = Draft::new(root.path());
         let outside = TextEdit {
             range: 0..99,
             text: String::new(),
         };
-        assert!(overlay.edit("a", &[outside]).is_err());
-        assert!(overlay.edit("../a", &[]).is_err());
-        assert!(overlay.plan().is_empty());
+        assert!(draft.edit("a", &[outside]).is_err());
+        assert!(draft.edit("../a", &[]).is_err());
+        assert!(draft.plan().is_empty());
     }
 }

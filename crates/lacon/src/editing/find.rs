@@ -1,0 +1,180 @@
+//! Finds what is to be edited: files by path, symbols by name, and a symbol's place in a text that may be newer than the index.
+
+use codeintel::usages::{Usages, usages};
+use codeintel::{Repository, SymbolKey, Workspace, naming};
+use lsp::edits::{Definition, Draft, TextEdit};
+use syntax::facts::Kind;
+use wire::protocol::Refusal;
+
+use super::edit_refused;
+use crate::tools::{refusal, refused};
+
+/// Uses that a refusal names.
+const NAMED_USES: usize = 20;
+
+/// The repository that a path belongs to, and the path inside it. The file need not exist.
+pub(super) fn file<'a>(workspace: &'a Workspace, path: &str) -> Result<(&'a Repository, String), Refusal> {
+    let asked = path.trim_start_matches("./");
+    let mut places = workspace.split(asked);
+    match (places.next(), places.next()) {
+        (Some((number, inside)), None) => Ok((&workspace.repositories()[number], inside.to_owned())),
+        (None, _) => Err(refusal("no_such_file", "nothing is indexed yet")),
+        _ => {
+            let names: Vec<&str> = workspace
+                .repositories()
+                .iter()
+                .map(|repository| repository.name.as_str())
+                .collect();
+            Err(refusal(
+                "invalid_argument",
+                format!(
+                    "`{path}` could be in any repository: begin it with one of {}",
+                    names.join(", ")
+                ),
+            ))
+        }
+    }
+}
+
+/// A symbol as it can be found again in another version of its file.
+pub(super) struct Target<'a> {
+    pub(super) repository: &'a Repository,
+    path: String,
+    asked: String,
+    kind: Kind,
+    name: String,
+    /// Which of the definitions in its file that have its kind and name, and how many those are.
+    number: usize,
+    of: usize,
+}
+
+/// The symbol that `asked` names.
+pub(super) fn symbol<'a>(workspace: &'a Workspace, asked: &str) -> Result<Target<'a>, Refusal> {
+    let key = naming::find(workspace, asked).map_err(refused)?;
+    let gone = || refusal("no_such_symbol", format!("no symbol `{asked}`"));
+    let found = workspace.symbol(key).ok_or_else(gone)?;
+    let file = found.file().ok_or_else(gone)?;
+    if found.is_file() {
+        return Err(refusal(
+            "invalid_argument",
+            format!("`{asked}` is a file: use apply_edit for it"),
+        ));
+    }
+    let mut same: Vec<(u32, SymbolKey)> = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == found.kind() && symbol.name() == found.name())
+        .map(|symbol| {
+            let symbol_key = SymbolKey {
+                repository: key.repository,
+                symbol: symbol.id(),
+            };
+            (symbol.span().start, symbol_key)
+        })
+        .collect();
+    same.sort_unstable();
+    Ok(Target {
+        repository: workspace.repository(key.repository).ok_or_else(gone)?,
+        path: found.path().to_owned(),
+        asked: asked.to_owned(),
+        kind: found.kind(),
+        name: found.name().to_owned(),
+        number: same.iter().position(|(_, other)| *other == key).ok_or_else(gone)?,
+        of: same.len(),
+    })
+}
+
+impl Target<'_> {
+    /// Edits the symbol where it stands in the draft.
+    pub(super) fn change(
+        &self,
+        draft: &mut Draft,
+        edit: impl Fn(&Definition, &str) -> TextEdit,
+    ) -> Result<(), Refusal> {
+        let text = draft.text(&self.path).map_err(edit_refused)?;
+        let definition = self.locate(&text)?;
+        draft
+            .edit(&self.path, &[edit(&definition, &text)])
+            .map_err(edit_refused)
+    }
+
+    /// Extracts the text again: an index that is behind must not decide where an edit goes.
+    fn locate(&self, text: &str) -> Result<Definition, Refusal> {
+        let changed = || {
+            refusal(
+                "file_changed",
+                format!(
+                    "`{}` cannot be told apart in `{}` as it is now: wait for the index, or use apply_edit with `old_text`",
+                    self.asked, self.path
+                ),
+            )
+        };
+        let language = syntax::languages::detect(&self.path, text.as_bytes()).ok_or_else(changed)?;
+        let facts = syntax::extract(language, text);
+        let mut same: Vec<_> = facts
+            .definitions
+            .iter()
+            .filter(|definition| definition.kind == self.kind && facts.text(definition.name) == self.name)
+            .collect();
+        same.sort_unstable_by_key(|definition| definition.span.start);
+        if same.len() != self.of {
+            return Err(changed());
+        }
+        let found = same.get(self.number).ok_or_else(changed)?;
+        let span = found.span.start as usize..found.span.end as usize;
+        let doc = found.doc_span.map(|(start, end)| start as usize..end as usize);
+        let fits = |range: &std::ops::Range<usize>| text.get(range.clone()).is_some();
+        match fits(&span) && doc.as_ref().is_none_or(fits) {
+            true => Ok(Definition { span, doc }),
+            false => Err(changed()),
+        }
+    }
+}
+
+/// Refuses, with names and places, if anything but the symbol itself uses it.
+pub(super) fn refuse_if_used(workspace: &Workspace, asked: &str) -> Result<(), Refusal> {
+    let ask = Usages {
+        id: asked.to_owned(),
+        min_tier: Some("text_matched".to_owned()),
+        limit: Some(500),
+        ..Usages::default()
+    };
+    if let Some(missing) = workspace.incomplete() {
+        return Err(refusal(
+            "index_incomplete",
+            format!("who uses `{asked}` is not known yet ({missing}): wait, or give `force`"),
+        ));
+    }
+    let found = usages(workspace, &ask).map_err(refused)?;
+    let own = naming::find(workspace, asked).map_err(refused)?;
+    let own_id = workspace
+        .symbol(own)
+        .map(|symbol| workspace.id(own.repository, symbol))
+        .unwrap_or_default();
+    let inside = format!("{own_id}.");
+    let others: Vec<String> = found
+        .usages
+        .iter()
+        .filter(|usage| usage.from != own_id && !usage.from.starts_with(&inside))
+        .map(|usage| format!("{} ({}:{})", usage.from, usage.from_path, usage.from_line))
+        .collect();
+    match others.as_slice() {
+        [] => Ok(()),
+        others => {
+            let named = others
+                .iter()
+                .take(NAMED_USES)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ");
+            let more = match others.len().saturating_sub(NAMED_USES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            Err(Refusal {
+                code: "symbol_in_use".to_owned(),
+                message: format!("`{asked}` is used by {named}{more}: change those first, or give `force`"),
+                detail: others.len().to_string(),
+            })
+        }
+    }
+}
