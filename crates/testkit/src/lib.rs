@@ -2,3 +2,4 @@
 
 pub mod code_fixture;
 pub mod fake_language_server;
+pub mod plain_client;
