@@ -7,6 +7,7 @@
 //! Architecture invariant: nothing here knows of MCP, HTTP or the terminal, and nothing here writes.
 
 pub mod analyze;
+pub mod context;
 pub mod descriptors;
 pub mod editing_context;
 pub mod error;

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
 
 use crate::analyze::{Communities, Hot, communities, hottest};
+use crate::context::Recency;
 
 /// One indexed repository.
 #[derive(Clone)]
@@ -36,6 +37,7 @@ pub struct Derived {
 struct Cells {
     communities: OnceLock<Communities>,
     hottest: OnceLock<Vec<Hot>>,
+    recency: OnceLock<Recency>,
 }
 
 impl Repository {
@@ -49,6 +51,11 @@ impl Repository {
     pub(crate) fn hottest(&self) -> &[Hot] {
         let cell = &self.derived.cells.hottest;
         cell.get_or_init(|| hottest(&self.snapshot, self.communities()))
+    }
+
+    /// Which files changed lately.
+    pub(crate) fn recency(&self) -> &Recency {
+        self.derived.cells.recency.get_or_init(|| Recency::of(&self.root))
     }
 }
 

@@ -1,0 +1,172 @@
+//! `blast_radius`: what a change of some symbols, files or the working tree may break, by how many uses away it is.
+
+use std::collections::HashMap;
+
+use index::model::EdgeKind;
+use index::snapshot::EdgeKinds;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wire::answers::ContextPack;
+
+use super::fill::{Material, Room, fill};
+use super::for_files::symbols_of;
+use super::for_pr::changed_symbols;
+use super::rank::{Evidence, Ranked};
+use crate::error::QuestionError;
+use crate::neighbours::tier;
+use crate::traverse::{self, Direction, MAX_DEPTH, Walk, is_test};
+use crate::workspace::{SymbolKey, Workspace};
+use crate::{kinds, naming};
+
+/// What is asked: one of `symbols`, `files` and `diff`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BlastRadius {
+    /// Symbols that change: ids, names, Owner.name or path:line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<String>,
+    /// Files that change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// What git says has changed since this branch or commit; "" for the trunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Uses away at most (default 3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Weakest origin followed (default ast_inferred).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_tier: Option<String>,
+    /// Tokens at most (default 5000).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u32>,
+    /// pack_root of an earlier answer: get what changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pack_root: Option<String>,
+    /// Say why each symbol is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explain: bool,
+}
+
+/// Uses that a change can break.
+const USES: &[EdgeKind] = &[
+    EdgeKind::Calls,
+    EdgeKind::Instantiates,
+    EdgeKind::References,
+    EdgeKind::Reads,
+    EdgeKind::Writes,
+    EdgeKind::Extends,
+    EdgeKind::Implements,
+    EdgeKind::Overrides,
+    EdgeKind::Decorated,
+    EdgeKind::Imports,
+    EdgeKind::Tests,
+    EdgeKind::Consumes,
+];
+
+/// Most symbols that are asked about at once.
+const MOST_ASKED: usize = 200;
+
+/// What the change may break, nearest first, the surest first among equals.
+pub fn blast_radius(workspace: &Workspace, ask: &BlastRadius, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
+    let (start, mut notes) = changed(workspace, ask)?;
+    let how = Walk {
+        direction: Direction::Incoming,
+        kinds: USES.iter().copied().collect::<EdgeKinds>(),
+        depth: match ask.depth {
+            None => 3,
+            Some(depth @ 1..=MAX_DEPTH) => depth,
+            Some(other) => {
+                return Err(QuestionError::Argument {
+                    name: "depth",
+                    problem: format!("expected 1 to {MAX_DEPTH}, not {other}"),
+                });
+            }
+        },
+        min_tier: tier(ask.min_tier.as_deref())?,
+        exclude_tests: false,
+    };
+    let reached = traverse::walk(workspace, &start, &how);
+    // How sure it is that a change arrives: the best chain of edges, each with its confidence.
+    let mut sure: HashMap<SymbolKey, (f64, Evidence)> =
+        start.iter().map(|key| (*key, (1.0, Evidence::Asked))).collect();
+    for relation in &reached.relations {
+        let Some(&(before, _)) = sure.get(&relation.to) else {
+            continue;
+        };
+        let here = before * f64::from(relation.confidence) / 100.0;
+        let evidence = Evidence::Edge(relation.kind, relation.origin, relation.to);
+        let entry = sure.entry(relation.from).or_insert((0.0, evidence.clone()));
+        if here > entry.0 {
+            *entry = (here, evidence);
+        }
+    }
+    let mut distances: HashMap<SymbolKey, u32> = start.iter().map(|key| (*key, 0)).collect();
+    distances.extend(reached.symbols.iter().copied());
+    let all = start.iter().copied().chain(reached.symbols.iter().map(|(key, _)| *key));
+    let mut ranked: Vec<Ranked> = all
+        .filter_map(|key| {
+            let (score, evidence) = sure.get(&key)?.clone();
+            Some(Ranked { key, score, evidence })
+        })
+        .collect();
+    ranked.sort_by(|a, b| {
+        let near = |item: &Ranked| distances.get(&item.key).copied().unwrap_or(u32::MAX);
+        near(a)
+            .cmp(&near(b))
+            .then(b.score.total_cmp(&a.score))
+            .then(a.key.cmp(&b.key))
+    });
+    let tests = ranked
+        .iter()
+        .filter(|item| workspace.symbol(item.key).is_some_and(is_test))
+        .count();
+    notes.push(format!(
+        "{} symbols reached, {tests} of them tests",
+        reached.symbols.len()
+    ));
+    if reached.stopped {
+        notes.push(format!("the walk stopped after {} symbols", traverse::MAX_VISITED));
+    }
+    let edges = reached
+        .relations
+        .iter()
+        .map(|edge| (edge.from, edge.to, kinds::edge_name(edge.kind)))
+        .collect();
+    let material = Material {
+        total: Some(ranked.len()),
+        ranked,
+        distances,
+        with_sources: false,
+        with_reasons: ask.explain,
+        note: Some(notes.join("; ")),
+        edges: Some(edges),
+    };
+    fill(workspace, material, room)
+}
+
+fn changed(workspace: &Workspace, ask: &BlastRadius) -> Result<(Vec<SymbolKey>, Vec<String>), QuestionError> {
+    let given = [!ask.symbols.is_empty(), !ask.files.is_empty(), ask.diff.is_some()];
+    let count = ask.symbols.len() + ask.files.len();
+    if given.iter().filter(|given| **given).count() != 1 || count > MOST_ASKED {
+        return Err(QuestionError::Argument {
+            name: "symbols",
+            problem: format!("give one of `symbols`, `files` (at most {MOST_ASKED}) and `diff`"),
+        });
+    }
+    if let Some(base) = &ask.diff {
+        let base = Some(base.as_str()).filter(|base| !base.is_empty());
+        let (changed, note) = changed_symbols(workspace, base)?;
+        return Ok((changed, vec![note]));
+    }
+    let mut start: Vec<SymbolKey> = Vec::new();
+    for asked in &ask.symbols {
+        start.push(naming::find(workspace, asked)?);
+    }
+    for path in &ask.files {
+        start.extend(symbols_of(workspace, path)?);
+    }
+    start.sort_unstable();
+    start.dedup();
+    Ok((start, Vec::new()))
+}

@@ -1,0 +1,69 @@
+//! `context_for_task`: what matters for a task put in words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wire::answers::ContextPack;
+
+use super::fill::{Room, fill, targets};
+use super::terms::MAX_TASK;
+use super::{material, rank};
+use crate::error::QuestionError;
+use crate::workspace::Workspace;
+
+/// What is asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForTask {
+    /// What is to be done, in words; names and paths in it count most.
+    pub task: String,
+    /// Tokens at most, and nearly all are used (default 5000).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u32>,
+    /// pack_root of an earlier answer: get what changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pack_root: Option<String>,
+    /// Say why each symbol is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explain: bool,
+}
+
+/// What matters for a task.
+pub fn context_for_task(workspace: &Workspace, ask: &ForTask, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
+    let ranked = rank::for_task(workspace, checked(&ask.task)?);
+    let targets = targets(&ranked);
+    let mut material = material(workspace, ranked, &targets, ask.explain);
+    if targets.is_empty() {
+        material.note =
+            Some("nothing here shares a word with the task: name a symbol, a file or a term of the code".to_string());
+    }
+    fill(workspace, material, room)
+}
+
+/// The files that matter for a task, best first.
+pub fn ranked_files(workspace: &Workspace, task: &str, limit: usize) -> Result<Vec<String>, QuestionError> {
+    let mut files: Vec<String> = Vec::new();
+    for item in rank::for_task(workspace, checked(task)?) {
+        let Some(symbol) = workspace.symbol(item.key) else {
+            continue;
+        };
+        let path = workspace.path(item.key.repository, symbol.path());
+        if !files.contains(&path) {
+            files.push(path);
+        }
+        if files.len() >= limit {
+            break;
+        }
+    }
+    Ok(files)
+}
+
+/// A task that can be searched for.
+pub(super) fn checked(task: &str) -> Result<&str, QuestionError> {
+    match task.trim() {
+        "" => Err(QuestionError::Argument {
+            name: "task",
+            problem: format!("expected what is to be done, in words (the first {MAX_TASK} bytes are read)"),
+        }),
+        task => Ok(task),
+    }
+}

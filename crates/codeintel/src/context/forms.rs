@@ -1,0 +1,161 @@
+//! The source of a symbol in three sizes: its signature, its skeleton (what it declares, without bodies), its whole body.
+//! Also the hash by which a pack tells that a symbol changed.
+
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use index::model::FileId;
+use index::snapshot::SymbolView;
+use syntax::facts::Kind;
+
+use crate::source::Source;
+use crate::workspace::{SymbolKey, Workspace};
+
+/// How much of a symbol is shown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Form {
+    Signature,
+    Skeleton,
+    Body,
+}
+
+impl Form {
+    pub(crate) const ALL: [Form; 3] = [Form::Signature, Form::Skeleton, Form::Body];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Form::Signature => "signature",
+            Form::Skeleton => "skeleton",
+            Form::Body => "body",
+        }
+    }
+}
+
+/// Longest body that is ever shown, in lines; more is better asked for by itself.
+const MOST_LINES: u32 = 400;
+/// Most members of a skeleton.
+const MOST_MEMBERS: usize = 60;
+
+/// Sources that were read for one question, each once. A file that changed since it was indexed has none.
+pub(crate) struct Texts<'a> {
+    workspace: &'a Workspace,
+    files: HashMap<(usize, FileId), Option<Source>>,
+}
+
+impl<'a> Texts<'a> {
+    pub(crate) fn new(workspace: &'a Workspace) -> Texts<'a> {
+        Texts {
+            workspace,
+            files: HashMap::new(),
+        }
+    }
+
+    fn source(&mut self, repository: usize, symbol: SymbolView<'_>) -> Option<&Source> {
+        let read = || Source::of(self.workspace, repository, symbol).ok();
+        self.files
+            .entry((repository, symbol.file_id()))
+            .or_insert_with(read)
+            .as_ref()
+    }
+
+    /// The text of a symbol in a form; `None` where that form would add nothing to the smaller ones.
+    pub(crate) fn text(&mut self, key: SymbolKey, form: Form) -> Option<String> {
+        let symbol = self.workspace.symbol(key)?;
+        match form {
+            Form::Signature => Some(symbol.signature())
+                .filter(|text| !text.is_empty() && !symbol.is_file())
+                .map(str::to_string),
+            Form::Skeleton if is_container(symbol) => skeleton(symbol),
+            Form::Skeleton => documented(self.source(key.repository, symbol)?, symbol),
+            Form::Body => {
+                let span = symbol.span();
+                let lines = span.end_line.saturating_sub(span.start_line) + 1;
+                if symbol.is_file() || lines > MOST_LINES {
+                    return None;
+                }
+                let text = self
+                    .source(key.repository, symbol)?
+                    .lines(span.start_line, span.end_line);
+                Some(text)
+                    .filter(|text| text.trim() != symbol.signature())
+                    .map(str::to_string)
+            }
+        }
+    }
+
+    /// Four letters that change when the symbol does: with its members' signatures for what contains others, with its text for
+    /// the rest.
+    pub(crate) fn hash(&mut self, key: SymbolKey) -> String {
+        let Some(symbol) = self.workspace.symbol(key) else {
+            return String::new();
+        };
+        let text = match is_container(symbol) {
+            true => skeleton(symbol),
+            false => {
+                let span = symbol.span();
+                self.source(key.repository, symbol)
+                    .map(|source| source.lines(span.start_line, span.end_line).to_string())
+            }
+        };
+        let hash = match text {
+            Some(text) => blake3::hash(text.as_bytes()),
+            // Gone or changed since: what was indexed is what the pack is about.
+            None => blake3::hash(symbol.file().map_or(&[], |file| file.hash().as_slice())),
+        };
+        // Letters cost fewer tokens than as many bits in digits.
+        URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..3])
+    }
+}
+
+/// Whether it is made of other symbols that can be shown by themselves.
+pub(crate) fn is_container(symbol: SymbolView<'_>) -> bool {
+    symbol.is_file()
+        || matches!(
+            symbol.kind(),
+            Kind::Class | Kind::Struct | Kind::Interface | Kind::Trait | Kind::Module | Kind::Extension
+        )
+}
+
+/// The signatures of what it contains, one line each.
+fn skeleton(symbol: SymbolView<'_>) -> Option<String> {
+    let file = symbol.file()?;
+    let mut lines: Vec<String> = Vec::new();
+    if !symbol.is_file() && !symbol.signature().is_empty() {
+        lines.push(symbol.signature().to_string());
+    }
+    let range = symbol.span();
+    let mut members = 0usize;
+    for member in file.symbols().skip(1) {
+        let span = member.span();
+        if member.id() == symbol.id() || member.signature().is_empty() {
+            continue;
+        }
+        if !symbol.is_file() && (span.start < range.start || span.end > range.end) {
+            continue;
+        }
+        if member.parent().is_none_or(|parent| parent.id() != symbol.id()) {
+            continue;
+        }
+        members += 1;
+        if members <= MOST_MEMBERS {
+            lines.push(format!("{}:{}", span.start_line, member.signature()));
+        }
+    }
+    if members > MOST_MEMBERS {
+        lines.push(format!("… {} more", members - MOST_MEMBERS));
+    }
+    (members > 0).then(|| lines.join("\n"))
+}
+
+/// The signature with the documentation that goes with it.
+fn documented(source: &Source, symbol: SymbolView<'_>) -> Option<String> {
+    let span = symbol.doc_span()?;
+    let text = source.bytes(span.start, span.end).trim();
+    let lines = text.lines().count();
+    // The first sentence would have done; a treatise costs more than the body.
+    if text.is_empty() || lines > 30 {
+        return None;
+    }
+    Some(format!("{}\n{text}", symbol.signature()))
+}

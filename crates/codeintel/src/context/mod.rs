@@ -1,0 +1,51 @@
+//! Contexts: the symbols that matter for a task, some files or a change, with as much of their source as a budget of tokens
+//! holds. One file per question; below them `rank` says what matters, `fill` what fits.
+//!
+//! All of them give a [`ContextPack`]: targets first, then what lies one edge away, two, and so on.
+
+mod blast_radius;
+mod communities;
+mod explain_symbol;
+mod fill;
+mod for_files;
+mod for_pr;
+mod for_task;
+mod forms;
+mod history;
+mod plan_turn;
+mod rank;
+mod spread;
+mod terms;
+
+pub use blast_radius::{BlastRadius, blast_radius};
+pub use communities::{CommunitiesAnswer, CommunityRow, CommunityTable, GetCommunities, communities};
+pub use explain_symbol::{Explain, explain_symbol};
+pub use fill::{FEWEST_TOKENS, Room};
+pub use for_files::{ForFiles, context_for_files};
+pub use for_pr::{ForPr, context_for_pr};
+pub use for_task::{ForTask, context_for_task, ranked_files};
+pub use plan_turn::{PlanTurn, Step, TurnPlan, plan_turn};
+pub use wire::answers::ContextPack;
+
+pub(crate) use history::Recency;
+
+use crate::workspace::{SymbolKey, Workspace};
+use fill::Material;
+use rank::Ranked;
+
+/// Ranked symbols as material: distances from `targets` by the graph.
+fn material<'a>(workspace: &Workspace, ranked: Vec<Ranked>, targets: &[SymbolKey], with_reasons: bool) -> Material<'a> {
+    let wanted: Vec<SymbolKey> = ranked.iter().take(MOST_DISTANCES).map(|item| item.key).collect();
+    Material {
+        distances: rank::distances(workspace, targets, &wanted),
+        ranked,
+        with_sources: true,
+        with_reasons,
+        note: None,
+        total: None,
+        edges: None,
+    }
+}
+
+/// Symbols whose distance is looked for.
+const MOST_DISTANCES: usize = 600;

@@ -1,0 +1,403 @@
+//! Which symbols matter, from the repository's own evidence: names and paths that the task writes out, words that it shares
+//! with symbols, and what a walk from those reaches. Every item keeps the evidence that brought it.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use index::model::{EdgeKind, FileId, Origin};
+use index::search::{Mode, Question};
+use index::snapshot::{EdgeKinds, FileFlags, Snapshot, SymbolId, SymbolView};
+use syntax::facts::{Flags, Kind};
+
+use super::spread::{Reach, spread};
+use super::terms::{Terms, terms};
+use crate::kinds;
+use crate::naming;
+use crate::traverse::is_test;
+use crate::workspace::{Repository, SymbolKey, Workspace};
+
+/// A symbol that matters.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranked {
+    pub(crate) key: SymbolKey,
+    /// 0 to 1.
+    pub(crate) score: f64,
+    pub(crate) evidence: Evidence,
+}
+
+/// Why a symbol is there.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Evidence {
+    /// Asked for by id, file or change.
+    Asked,
+    /// The task writes its name.
+    Named(String),
+    /// The task writes its path.
+    Path(String),
+    /// It shares these words with the task.
+    Words(Vec<String>),
+    /// It means something like the task.
+    Meaning,
+    /// An edge from something that matters.
+    Edge(EdgeKind, Origin, SymbolKey),
+}
+
+impl Evidence {
+    /// In one word, for the wire.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Evidence::Asked => "asked",
+            Evidence::Named(_) => "named",
+            Evidence::Path(_) => "path",
+            Evidence::Words(_) => "words",
+            Evidence::Meaning => "meaning",
+            Evidence::Edge(kind, _, _) => kinds::edge_name(*kind),
+        }
+    }
+
+    /// In a sentence.
+    pub(crate) fn reason(&self, workspace: &Workspace) -> String {
+        match self {
+            Evidence::Asked => "asked for".to_string(),
+            Evidence::Named(name) => format!("the task names `{name}`"),
+            Evidence::Path(path) => format!("the task names the path `{path}`"),
+            Evidence::Words(words) if words.is_empty() => "its body shares words with the task".to_string(),
+            Evidence::Words(words) => format!("shares words with the task: {}", words.join(", ")),
+            Evidence::Meaning => "means something like the task".to_string(),
+            Evidence::Edge(kind, origin, other) => {
+                let id = workspace
+                    .symbol(*other)
+                    .map(|symbol| workspace.id(other.repository, symbol));
+                let (kind, origin) = (kinds::edge_name(*kind), kinds::origin_name(*origin));
+                format!("{kind} ({origin}) between it and {}", id.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Symbols that a walk starts from, at most.
+const SEEDS: usize = 40;
+/// Symbols that text alone can bring in, at most.
+const BY_TEXT: usize = 300;
+/// Share of the words, the rest being the meaning's.
+const WORDS: f64 = 0.65;
+/// Symbols that one written name may mean.
+const NAMESAKES: usize = 12;
+
+/// The symbols that matter for a task, best first.
+pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
+    let terms = terms(task);
+    let mut all = Vec::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        let seeds = seeds(workspace, number, task, &terms);
+        all.extend(around(repository, number, seeds, &terms));
+    }
+    ordered(all)
+}
+
+/// The symbols that matter for some others, best first; those come with the score 1.
+pub(crate) fn for_symbols(workspace: &Workspace, asked: &[SymbolKey]) -> Vec<Ranked> {
+    let mut all = Vec::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        let seeds = asked
+            .iter()
+            .filter(|key| key.repository == number)
+            .map(|key| (key.symbol, 1.0, Evidence::Asked))
+            .collect();
+        all.extend(around(repository, number, seeds, &Terms::default()));
+    }
+    ordered(all)
+}
+
+fn ordered(mut all: Vec<Ranked>) -> Vec<Ranked> {
+    all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+    all
+}
+
+type Seed = (SymbolId, f64, Evidence);
+
+/// What the task itself points to, with how strongly: 1 for what it writes out, less for shared words.
+fn seeds(workspace: &Workspace, number: usize, task: &str, terms: &Terms) -> Vec<Seed> {
+    let repository = &workspace.repositories()[number];
+    let snapshot = &repository.snapshot;
+    let mut found: BTreeMap<SymbolId, (f64, Evidence)> = BTreeMap::new();
+    let mut add = |symbol: SymbolId, score: f64, evidence: Evidence| {
+        let entry = found.entry(symbol).or_insert((0.0, evidence.clone()));
+        if score > entry.0 {
+            entry.1 = evidence;
+        }
+        // Two kinds of evidence are more than either.
+        entry.0 = entry.0.max(score) + 0.25 * entry.0.min(score);
+    };
+    for (symbol, score, evidence) in by_text(repository, task, terms) {
+        add(symbol, score * 0.8, evidence);
+    }
+    for name in &terms.names {
+        let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
+        let mut fits: Vec<SymbolView<'_>> = match naming::find(workspace, name) {
+            Ok(key) if key.repository == number => snapshot.symbol(key.symbol).into_iter().collect(),
+            Ok(_) => Vec::new(),
+            Err(_) => snapshot.named(last).collect(),
+        };
+        if fits.is_empty() {
+            fits = snapshot.named_ignoring_case(last).collect();
+        }
+        // A name that half of the tree bears points nowhere.
+        if fits.len() > NAMESAKES {
+            fits.sort_by_key(|symbol| {
+                (
+                    is_test(*symbol),
+                    std::cmp::Reverse(snapshot.incoming_count(symbol.id())),
+                )
+            });
+            fits.truncate(NAMESAKES);
+        }
+        let share = 1.0 / (1.0 + (fits.len() as f64 - 1.0).max(0.0) / 3.0);
+        for symbol in fits {
+            add(symbol.id(), 0.4 + 0.6 * share, Evidence::Named(name.clone()));
+        }
+    }
+    for path in &terms.paths {
+        let end = path.trim_start_matches("./");
+        let files: Vec<_> = snapshot
+            .files()
+            .filter(|file| {
+                file.path() == end
+                    || file.path().strip_suffix(end).is_some_and(|rest| rest.ends_with('/'))
+                    || end.strip_suffix(file.path()).is_some_and(|rest| rest.ends_with('/'))
+            })
+            .take(NAMESAKES)
+            .collect();
+        let share = 1.0 / files.len().max(1) as f64;
+        for file in files {
+            if let Some(symbol) = file.symbol() {
+                add(symbol.id(), 0.4 + 0.6 * share, Evidence::Path(path.clone()));
+            }
+        }
+    }
+    let mut seeds: Vec<Seed> = found
+        .into_iter()
+        .map(|(symbol, (score, evidence))| (symbol, score, evidence))
+        .collect();
+    for (symbol, score, _) in &mut seeds {
+        if let Some(view) = snapshot.symbol(*symbol) {
+            *score *= worth(view, terms);
+        }
+    }
+    seeds.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    seeds
+}
+
+/// Symbols by the words they share with the task and by what their text means, fused; the best has the score 1.
+fn by_text(repository: &Repository, task: &str, terms: &Terms) -> Vec<Seed> {
+    let snapshot = &repository.snapshot;
+    let ask = |mode: Mode, limit: usize| {
+        let question = Question {
+            text: task,
+            limit,
+            mode,
+            accept: None,
+        };
+        snapshot.search_index().search(snapshot, &question)
+    };
+    let mut fused: BTreeMap<SymbolId, (f64, f64)> = BTreeMap::new();
+    for hit in ask(Mode::Lexical, BY_TEXT) {
+        fused.entry(hit.symbol).or_default().0 = f64::from(hit.why.lexical);
+    }
+    let near = ask(Mode::Semantic, BY_TEXT / 2);
+    // Cosines lie close together: what counts is how much nearer than the last one.
+    let (most, least) = (
+        near.first().map_or(1.0, |hit| hit.why.semantic),
+        near.last().map_or(0.0, |hit| hit.why.semantic),
+    );
+    for hit in near {
+        let share = (hit.why.semantic - least) / (most - least).max(f32::MIN_POSITIVE);
+        fused.entry(hit.symbol).or_default().1 = f64::from(share);
+    }
+    let score = |words: f64, meaning: f64| WORDS * words + (1.0 - WORDS) * meaning;
+    let best = fused
+        .values()
+        .map(|(words, meaning)| score(*words, *meaning))
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let seed = |(symbol, (words, meaning)): (SymbolId, (f64, f64))| {
+        let shared = match snapshot.symbol(symbol) {
+            Some(view) if words > 0.0 => shared(view, terms),
+            _ => Vec::new(),
+        };
+        let evidence = match words > 0.0 {
+            true => Evidence::Words(shared),
+            false => Evidence::Meaning,
+        };
+        (symbol, score(words, meaning) / best, evidence)
+    };
+    fused.into_iter().map(seed).collect()
+}
+
+/// The words that a symbol's head shares with the task; its body may share others.
+fn shared(symbol: SymbolView<'_>, terms: &Terms) -> Vec<String> {
+    let mut have: HashSet<String> = HashSet::new();
+    for text in [symbol.name(), symbol.path(), symbol.doc(), symbol.signature()] {
+        for word in crate::search_symbols::words(text) {
+            have.insert(super::terms::stem(&word).to_string());
+        }
+    }
+    let stems = terms.stems.keys().filter(|stem| have.contains(stem.as_str()));
+    stems.take(4).cloned().collect()
+}
+
+/// The seeds and what a walk from them reaches, scored.
+fn around(repository: &Repository, number: usize, seeds: Vec<Seed>, terms: &Terms) -> Vec<Ranked> {
+    let snapshot = &repository.snapshot;
+    let starts: Vec<&Seed> = seeds
+        .iter()
+        .take(SEEDS.max(seeds.iter().filter(|seed| seed.2 == Evidence::Asked).count()))
+        .collect();
+    let total: f64 = starts.iter().map(|seed| seed.1).sum();
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    let masses: Vec<(SymbolId, f32)> = starts.iter().map(|seed| (seed.0, (seed.1 / total) as f32)).collect();
+    let reached = spread(snapshot, &masses);
+    let most = reached
+        .iter()
+        .map(|(_, reach)| reach.mass)
+        .fold(f32::MIN_POSITIVE, f32::max);
+    let mut scores: BTreeMap<SymbolId, (f64, Evidence)> = BTreeMap::new();
+    let strongest = seeds.first().map_or(1.0, |seed| seed.1).max(f64::MIN_POSITIVE);
+    for (symbol, score, evidence) in seeds {
+        scores.insert(symbol, (0.6 * score / strongest, evidence));
+    }
+    for (symbol, Reach { mass, by }) in reached {
+        let walked = 0.4 * f64::from(mass / most).sqrt();
+        match scores.get_mut(&symbol) {
+            Some((score, _)) => *score += walked,
+            None => {
+                let Some((kind, origin, from)) = by else { continue };
+                let from = SymbolKey {
+                    repository: number,
+                    symbol: from,
+                };
+                let view = snapshot.symbol(symbol);
+                let worth = view.map_or(0.0, |view| worth(view, terms));
+                scores.insert(symbol, (walked * worth, Evidence::Edge(kind, origin, from)));
+            }
+        }
+    }
+    let by_file = files_of(snapshot, &scores);
+    let recency = repository.recency();
+    let score_of = |symbol: SymbolId, score: f64| {
+        let Some(view) = snapshot.symbol(symbol) else {
+            return 0.0;
+        };
+        let file = by_file.get(&view.file_id()).copied().unwrap_or(0.0);
+        // What lies in a file where much matters, matters more; so does, a little, what was changed lately.
+        (score * 0.75 + file * 0.25 * score.sqrt()) * (0.95 + 0.05 * f64::from(recency.of_file(view.path())))
+    };
+    let found: Vec<Ranked> = scores
+        .into_iter()
+        .map(|(symbol, (score, evidence))| Ranked {
+            key: SymbolKey {
+                repository: number,
+                symbol,
+            },
+            score: match evidence {
+                Evidence::Asked => 1.0,
+                _ => score_of(symbol, score).min(1.0),
+            },
+            evidence,
+        })
+        .collect();
+    found
+}
+
+/// How much matters in each file: its best symbol and, less and less, the next ones; 1 for the best file.
+fn files_of(snapshot: &Snapshot, scores: &BTreeMap<SymbolId, (f64, Evidence)>) -> HashMap<FileId, f64> {
+    let mut lists: BTreeMap<FileId, Vec<f64>> = BTreeMap::new();
+    for (symbol, (score, _)) in scores {
+        if let Some(view) = snapshot.symbol(*symbol) {
+            lists.entry(view.file_id()).or_default().push(*score);
+        }
+    }
+    let mut sums: Vec<(FileId, f64)> = Vec::with_capacity(lists.len());
+    for (file, mut list) in lists {
+        list.sort_by(|a, b| b.total_cmp(a));
+        let sum = list
+            .iter()
+            .take(6)
+            .enumerate()
+            .map(|(place, score)| score / (1 << place) as f64)
+            .sum();
+        sums.push((file, sum));
+    }
+    let most = sums.iter().map(|(_, sum)| *sum).fold(f64::MIN_POSITIVE, f64::max);
+    sums.into_iter().map(|(file, sum)| (file, sum / most)).collect()
+}
+
+/// What a symbol is, as a factor: definitions before mentions, code before tests and what was generated.
+fn worth(symbol: SymbolView<'_>, terms: &Terms) -> f64 {
+    let kind = match symbol.kind() {
+        _ if symbol.is_file() => 0.75,
+        Kind::Class | Kind::Struct | Kind::Interface | Kind::Trait | Kind::Enum | Kind::Function | Kind::Method => 1.0,
+        Kind::Constructor | Kind::TypeAlias | Kind::Macro | Kind::Union => 0.9,
+        Kind::Constant | Kind::Module | Kind::Extension => 0.8,
+        Kind::Section => 0.4,
+        _ => 0.6,
+    };
+    let declared = if symbol.flags().contains(Flags::DECLARATION) {
+        0.7
+    } else {
+        1.0
+    };
+    let tested = if is_test(symbol) && !terms.about_tests {
+        0.45
+    } else {
+        1.0
+    };
+    let generated = symbol
+        .file()
+        .is_some_and(|file| file.flags().contains(FileFlags::GENERATED));
+    kind * declared * tested * if generated { 0.3 } else { 1.0 }
+}
+
+/// Most edges that are looked at to find distances.
+const MOST_EDGES: usize = 400_000;
+
+/// How many edges, of any kind and in either direction, each of `wanted` is away from the nearest of `from`. What is not
+/// connected at all, or farther than the search goes, has none.
+pub(crate) fn distances(workspace: &Workspace, from: &[SymbolKey], wanted: &[SymbolKey]) -> HashMap<SymbolKey, u32> {
+    let mut missing: HashSet<SymbolKey> = wanted.iter().copied().collect();
+    let mut seen: HashMap<SymbolKey, u32> = HashMap::new();
+    let mut queue: VecDeque<SymbolKey> = VecDeque::new();
+    for key in from {
+        seen.insert(*key, 0);
+        missing.remove(key);
+        queue.push_back(*key);
+    }
+    let mut looked = 0;
+    while let Some(key) = queue.pop_front() {
+        if missing.is_empty() || looked > MOST_EDGES {
+            break;
+        }
+        let Some(repository) = workspace.repository(key.repository) else {
+            continue;
+        };
+        let next = seen.get(&key).copied().unwrap_or(0) + 1;
+        let snapshot = &repository.snapshot;
+        let outgoing = snapshot
+            .outgoing(key.symbol, EdgeKinds::ALL)
+            .filter_map(|edge| edge.to.symbol());
+        let incoming = snapshot.incoming(key.symbol, EdgeKinds::ALL).map(|edge| edge.from);
+        for symbol in outgoing.chain(incoming) {
+            looked += 1;
+            let other = SymbolKey {
+                repository: key.repository,
+                symbol,
+            };
+            seen.entry(other).or_insert_with(|| {
+                missing.remove(&other);
+                queue.push_back(other);
+                next
+            });
+        }
+    }
+    wanted.iter().filter_map(|key| Some((*key, *seen.get(key)?))).collect()
+}
