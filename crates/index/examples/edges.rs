@@ -70,7 +70,7 @@ fn main() -> std::io::Result<()> {
     tree.manifests.sort_by(|left, right| left.path.cmp(&right.path));
     let extracted = started.elapsed();
     let resolved = Mutex::new(Vec::new());
-    Resolver::new().resolve(&tree, &|file, edges| {
+    Resolver::new().resolve(&tree, index::tree::Keep::Nothing, &|file, edges| {
         resolved
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

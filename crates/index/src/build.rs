@@ -17,7 +17,7 @@ use crate::search::{Keeper, TreeFile};
 use crate::snapshot::segment::Segment;
 use crate::snapshot::{Snapshot, SnapshotError};
 use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Stats, StoreError, WriterLock};
-use crate::tree::Resolve;
+use crate::tree::{Keep, Resolve};
 pub use glance::{Glance, glance};
 use state::State;
 use survey::{Survey, survey_all, survey_some};
@@ -230,7 +230,12 @@ impl Indexer {
                 &|progress| self.options.progress.iter().for_each(|hear| hear(progress)),
             )
         })?;
-        let report = self.finish(survey, start, scan)?;
+        // Whoever builds again will go on doing so.
+        let keep = match self.survey {
+            Some(_) => Keep::ForUpdates,
+            None => Keep::Nothing,
+        };
+        let report = self.finish(survey, keep, start, scan)?;
         self.stats.save(&self.directory)?;
         let live: Vec<FactsKey> = self.survey.iter().flat_map(|survey| survey.keys()).collect();
         self.facts.collect(&live)?;
@@ -256,7 +261,7 @@ impl Indexer {
             )
         })?;
         match survey {
-            Some(survey) => self.finish(survey, start, Duration::ZERO),
+            Some(survey) => self.finish(survey, Keep::ForUpdates, start, Duration::ZERO),
             None => self.build(),
         }
     }
@@ -267,11 +272,12 @@ impl Indexer {
         if self.survey.is_none() {
             self.build()?;
         }
-        if let (None, Some(survey)) = (&self.state, &mut self.survey) {
-            let mut state = State::new((self.make_resolver)());
+        let follows = self.state.as_ref().is_some_and(State::follows);
+        if let (false, Some(survey)) = (follows, &mut self.survey) {
+            let state = self.state.get_or_insert_with(|| State::new((self.make_resolver)()));
+            let location = self.directory.location();
             self.pool
-                .install(|| state.apply(survey, self.directory.location(), &self.facts, &|_| ()));
-            self.state = Some(state);
+                .install(|| state.apply(survey, location, &self.facts, Keep::ForUpdates, &|_| ()));
         }
         Ok(())
     }
@@ -291,7 +297,7 @@ impl Indexer {
         &self.directory.location().root
     }
 
-    fn finish(&mut self, mut survey: Survey, start: Instant, scan: Duration) -> Result<Report, BuildError> {
+    fn finish(&mut self, mut survey: Survey, keep: Keep, start: Instant, scan: Duration) -> Result<Report, BuildError> {
         self.facts.flush()?;
         let mut time = Times {
             scan,
@@ -317,7 +323,7 @@ impl Indexer {
                 if let Some(state) = &mut self.state {
                     let location = self.directory.location();
                     self.pool
-                        .install(|| state.apply(&mut survey, location, &self.facts, &|_| ()));
+                        .install(|| state.apply(&mut survey, location, &self.facts, Keep::Nothing, &|_| ()));
                 }
                 snapshot
             }
@@ -328,7 +334,7 @@ impl Indexer {
                 let location = self.directory.location();
                 resolved = self
                     .pool
-                    .install(|| state.apply(&mut survey, location, &self.facts, &hear));
+                    .install(|| state.apply(&mut survey, location, &self.facts, keep, &hear));
                 time.resolve = began.elapsed();
                 hear(Progress::Writing);
                 let began = Instant::now();

@@ -96,6 +96,9 @@ pub struct Change {
     pub renumbered: Option<Vec<Option<FileId>>>,
     /// A manifest came, went or changed.
     pub manifests: bool,
+    /// For modified files, the older position of each definition that was there before, rising. A file that is not listed is
+    /// new throughout.
+    pub kept: Vec<(FileId, Vec<Option<u32>>)>,
 }
 
 impl Change {
@@ -108,6 +111,15 @@ impl Change {
     }
 }
 
+/// What resolution keeps in memory when it is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keep {
+    /// Nothing: no edit will be followed.
+    Nothing,
+    /// Everything that makes [`Resolve::update`] cheap.
+    ForUpdates,
+}
+
 /// What the build expects of resolution. `resolve::Resolver` implements it; tests may use a smaller one.
 ///
 /// The sink may be called from any thread and in any order, once per file. After `update`, files for which it was not
@@ -115,7 +127,10 @@ impl Change {
 /// definition is the resolver's to notice: it must then resolve the file that holds the edge again).
 pub trait Resolve: Send {
     /// Resolves every file, forgetting everything known before.
-    fn resolve(&mut self, tree: &dyn Tree, sink: &(dyn Fn(FileId, ResolvedFile) + Sync));
+    fn resolve(&mut self, tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile) + Sync));
+
+    /// Whether enough is kept for an update to be cheap.
+    fn follows(&self) -> bool;
 
     /// Resolves the files that `change` could have affected.
     fn update(&mut self, tree: &dyn Tree, change: &Change, sink: &(dyn Fn(FileId, ResolvedFile) + Sync));

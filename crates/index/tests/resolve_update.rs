@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use common::MemoryTree;
 use index::model::{FileId, ResolvedFile};
 use index::resolve::Resolver;
-use index::tree::{Change, Resolve};
+use index::tree::{Change, Keep, Resolve};
 
 const FILES: &[(&str, &str)] = &[
     (
@@ -71,7 +71,7 @@ fn an_update_gives_what_a_cold_resolution_gives() {
     let mut files = files();
     let mut resolver = Resolver::new();
     let resolved = Mutex::new(vec![ResolvedFile::default(); files.len()]);
-    resolver.resolve(&tree(&files), &|file, edges| {
+    resolver.resolve(&tree(&files), Keep::ForUpdates, &|file, edges| {
         resolved.lock().unwrap()[file.0 as usize] = edges
     });
     for (path, text) in EDITS {
@@ -93,7 +93,7 @@ fn an_update_gives_what_a_cold_resolution_gives() {
 fn an_edit_of_a_body_leaves_unrelated_files_alone() {
     let mut files = files();
     let mut resolver = Resolver::new();
-    resolver.resolve(&tree(&files), &|_, _| {});
+    resolver.resolve(&tree(&files), Keep::ForUpdates, &|_, _| {});
     files[4].1 = EDITS[1].1.to_string();
     let touched = Mutex::new(BTreeSet::new());
     let change = Change {

@@ -52,9 +52,8 @@ pub fn glance(root: &Path, directory: &Path, at_most: usize) -> Result<Option<Gl
     let scan = start.elapsed();
     let location = indexer.directory.location().clone();
     let (pool, stats) = (&indexer.pool, &mut indexer.stats);
-    let survey =
-        pool.install(|| survey_all(walk, &location, &indexer.config, &indexer.facts, stats, true, &|_| ()))?;
-    let report = indexer.finish(survey, start, scan)?;
+    let survey = pool.install(|| survey_all(walk, &location, &indexer.config, &indexer.facts, stats, true, &|_| ()))?;
+    let report = indexer.finish(survey, crate::tree::Keep::Nothing, start, scan)?;
     Ok(Some(Glance {
         snapshot: report.snapshot,
         files: at_most,

@@ -18,7 +18,7 @@ use crate::snapshot::names::Names;
 use crate::snapshot::segment::{FileEdges, Segment};
 use crate::snapshot::writer::{self, FileInput, Input};
 use crate::store::{FactsStore, Location};
-use crate::tree::{Change, Manifest, Resolve, Tree};
+use crate::tree::{Change, Keep, Manifest, Resolve, Tree};
 
 /// Everything that the next snapshot is assembled from.
 pub(super) struct State {
@@ -48,6 +48,11 @@ struct FileState {
 }
 
 impl State {
+    /// Whether the next edit is cheap to follow.
+    pub(super) fn follows(&self) -> bool {
+        self.resolved && self.resolver.follows()
+    }
+
     pub(super) fn new(resolver: Box<dyn Resolve>) -> State {
         State {
             files: Vec::new(),
@@ -67,6 +72,7 @@ impl State {
         survey: &mut Survey,
         location: &Location,
         facts: &FactsStore,
+        keep: Keep,
         hear: &(dyn Fn(Progress) + Sync),
     ) -> usize {
         self.import(survey);
@@ -76,13 +82,14 @@ impl State {
         if !self.imported.is_empty() && !nothing {
             self.resolved = false;
         }
-        if self.resolved && nothing {
+        let follows = keep == Keep::Nothing || self.resolver.follows();
+        if self.resolved && nothing && follows {
             return 0;
         }
         if self.resolved {
             self.follow(&change, &moved);
         }
-        self.resolve(&change, location, facts, hear)
+        self.resolve(&change, keep, location, facts, hear)
     }
 
     /// Reads the SCIP indexes of a survey unless they are the ones already read.
@@ -185,9 +192,11 @@ impl State {
                     let Some(segment) = segment else { continue };
                     if let Some(previous) = previous {
                         change.modified.push(FileId(number as u32));
-                        if let Some(table) = segment.match_older(&previous.segment) {
+                        let kept = segment.kept_from(&previous.segment);
+                        if let Some(table) = segment.moved_from(&previous.segment, &kept) {
                             moved.push((FileId(number as u32), table));
                         }
+                        change.kept.push((FileId(number as u32), kept));
                     }
                     FileState {
                         entry: entry.clone(),
@@ -221,6 +230,7 @@ impl State {
     fn resolve(
         &mut self,
         change: &Change,
+        keep: Keep,
         location: &Location,
         facts: &FactsStore,
         hear: &(dyn Fn(Progress) + Sync),
@@ -269,10 +279,10 @@ impl State {
             location,
             facts,
         };
-        if self.resolved {
+        if self.resolved && self.resolver.follows() {
             self.resolver.update(&tree, change, &sink);
         } else {
-            self.resolver.resolve(&tree, &sink);
+            self.resolver.resolve(&tree, keep, &sink);
             self.resolved = true;
         }
         let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -4,7 +4,8 @@ use super::languages::BaseOrder;
 use super::linker::{Ancestry, BaseLink, Linker, packed};
 use super::links::{is_type, member_name};
 use super::value::{Place, Value};
-use super::words::{Word, WordMap};
+use super::view::{Notes, Stage, View};
+use super::words::{Key, Word, WordMap};
 use crate::model::FileId;
 use crate::tree::Tree;
 use rayon::prelude::*;
@@ -14,42 +15,83 @@ use syntax::facts::{BaseKind, FileFacts, Kind};
 /// Most ancestors that a class is given.
 const MAX_ANCESTORS: usize = 64;
 
+/// What the search for owners found, and what it looked at.
+pub(super) type Owners = (Vec<(u32, Place, bool)>, Box<[Key]>);
+
+/// What the search for bases found, and what it looked at.
+pub(super) type Bases = (Vec<(Place, Vec<BaseLink>)>, Box<[Key]>);
+
 impl Linker {
     pub(super) fn gather_owners(&mut self, tree: &dyn Tree) {
-        let owners: Vec<Vec<(u32, Place, bool)>> = (0..self.links.len() as u32)
+        let owners: Vec<Owners> = (0..self.links.len() as u32)
             .into_par_iter()
             .map(|file| self.owners_of(file, tree))
             .collect();
-        for (file, owners) in owners.into_iter().enumerate() {
+        for (file, (owners, notes)) in owners.into_iter().enumerate() {
+            self.parts[file].owner_notes = notes;
             if owners.is_empty() {
                 continue;
             }
-            for (id, owner, outside) in owners {
-                let owner_name = self.definition(owner).map_or(Word(0), |link| link.name);
-                let links = Arc::make_mut(&mut self.links[file]);
-                links.definitions[id as usize].owner = Some(owner);
-                if outside {
-                    let member = Place { file: file as u32, id };
-                    let definition = links.definitions[id as usize];
-                    let name = member_name(definition.kind, definition.name, owner_name);
-                    self.outside_members
-                        .entry((packed(owner), name))
-                        .or_default()
-                        .push(member);
-                }
+            self.set_owners(file as u32, &owners);
+            let outside = self.outside_part(file as u32, &owners);
+            for &((owner, name), member) in &outside {
+                self.outside_members
+                    .entry((packed(owner), name))
+                    .or_default()
+                    .push(member);
+            }
+            if self.follows {
+                self.parts[file].outside = outside;
+                self.parts[file].owners = owners;
             }
         }
     }
 
+    /// Writes the owners into the links of a file.
+    pub(super) fn set_owners(&mut self, file: u32, owners: &[(u32, Place, bool)]) {
+        let links = Arc::make_mut(&mut self.links[file as usize]);
+        for definition in &mut links.definitions {
+            definition.owner = None;
+        }
+        for &(id, owner, _) in owners {
+            let position = links.numbers.position(id);
+            if let Some(definition) = links.definitions.get_mut(position) {
+                definition.owner = Some(owner);
+            }
+        }
+    }
+
+    /// What a file adds to members written outside of their owner.
+    pub(super) fn outside_part(&self, file: u32, owners: &[(u32, Place, bool)]) -> Vec<((Place, Word), Place)> {
+        let outside = owners.iter().filter(|(_, _, outside)| *outside);
+        outside
+            .filter_map(|&(id, owner, _)| {
+                let member = Place { file, id };
+                let definition = self.definition(member)?;
+                let owner_name = self.definition(owner).map_or(Word(0), |link| link.name);
+                let name = member_name(definition.kind, definition.name, owner_name);
+                Some(((owner, name), member))
+            })
+            .collect()
+    }
+
     /// (definition, owner, whether it is written outside of the owner), for every definition that has an owner.
-    pub(super) fn owners_of(&self, file: u32, tree: &dyn Tree) -> Vec<(u32, Place, bool)> {
+    pub(super) fn owners_of(&self, file: u32, tree: &dyn Tree) -> Owners {
+        let notes = Notes::default();
+        let view = View::new(self, Stage::Names, self.follows.then_some(&notes));
+        let owners = self.find_owners(file, tree, view);
+        (owners, notes.into_keys([]))
+    }
+
+    fn find_owners(&self, file: u32, tree: &dyn Tree, view: View<'_>) -> Vec<(u32, Place, bool)> {
         let links = &self.links[file as usize];
         let inside = |id: u32, parent: u32| (id, Place { file, id: parent }, false);
         let mut owners = Vec::new();
         let mut facts: Option<Arc<FileFacts>> = None;
-        for (id, definition) in links.definitions.iter().enumerate() {
-            let id = id as u32;
-            let parent = links.definitions.get(definition.parent as usize);
+        for (position, definition) in links.definitions.iter().enumerate() {
+            let id = links.numbers.of(position as u32);
+            let around = links.numbers.position(definition.parent);
+            let parent = links.definitions.get(around);
             if definition.kind == Kind::Lambda || definition.kind == Kind::Extension {
                 continue;
             }
@@ -70,19 +112,15 @@ impl Linker {
                 continue;
             }
             let facts = facts.get_or_insert_with(|| tree.facts(FileId(file)));
-            let own = facts
-                .definitions
-                .get(id as usize)
-                .and_then(|definition| definition.owner);
-            let around = match parent {
-                Some(parent) if parent.kind == Kind::Extension => facts
-                    .definitions
-                    .get(definition.parent as usize)
-                    .and_then(|definition| definition.owner),
+            let own = facts.definitions.get(position).and_then(|definition| definition.owner);
+            let extended = match parent {
+                Some(parent) if parent.kind == Kind::Extension => {
+                    facts.definitions.get(around).and_then(|definition| definition.owner)
+                }
                 _ => None,
             };
-            if let Some(owner) = own.or(around) {
-                for value in self.static_values(file, facts, owner, 8) {
+            if let Some(owner) = own.or(extended) {
+                for value in view.static_values(file, facts, owner, 8) {
                     if let Value::Class(place) | Value::Function(place) = value {
                         owners.push((id, place, true));
                         break;
@@ -94,35 +132,54 @@ impl Linker {
     }
 
     pub(super) fn gather_bases(&mut self, tree: &dyn Tree) {
-        let bases: Vec<Vec<(Place, Vec<BaseLink>)>> = (0..self.links.len() as u32)
+        let bases: Vec<Bases> = (0..self.links.len() as u32)
             .into_par_iter()
             .map(|file| self.bases_of(file, tree))
             .collect();
         let mut classes = Vec::new();
-        for (class, bases) in bases.into_iter().flatten() {
-            for base in &bases {
-                if let Value::Class(base) | Value::Function(base) = base.value {
-                    self.heirs.entry(packed(base)).or_default().push(class);
+        for (file, (part, notes)) in bases.into_iter().enumerate() {
+            for (class, bases) in &part {
+                for &base in bases {
+                    if let Value::Class(parent) | Value::Function(parent) = base.value {
+                        self.heirs
+                            .entry(packed(parent))
+                            .or_default()
+                            .push((file as u32, *class));
+                    }
+                    self.bases.entry(packed(*class)).or_default().push((file as u32, base));
                 }
+                classes.push(*class);
             }
-            classes.push(class);
-            self.bases.entry(packed(class)).or_default().extend(bases);
+            self.parts[file].base_notes = notes;
+            if self.follows {
+                self.parts[file].bases = part;
+            }
         }
         let mut ancestries = WordMap::default();
         for &class in &classes {
-            self.linearise(class, &mut ancestries, 0);
+            self.linearise(class, &mut ancestries);
         }
         self.ancestries = ancestries;
     }
 
     pub(super) fn gather_satisfied(&mut self) {
-        for (class, interface) in self.find_satisfied() {
-            self.heirs.entry(packed(interface)).or_default().push(class);
+        self.pairs = self.find_satisfied();
+        self.satisfied.clear();
+        self.implementers.clear();
+        for &(class, interface) in &self.pairs {
+            self.implementers.entry(packed(interface)).or_default().push(class);
             self.satisfied.entry(packed(class)).or_default().push(interface);
         }
     }
 
-    pub(super) fn bases_of(&self, file: u32, tree: &dyn Tree) -> Vec<(Place, Vec<BaseLink>)> {
+    pub(super) fn bases_of(&self, file: u32, tree: &dyn Tree) -> Bases {
+        let notes = Notes::default();
+        let view = View::new(self, Stage::Owners, self.follows.then_some(&notes));
+        let bases = self.find_bases(file, tree, view);
+        (bases, notes.into_keys([]))
+    }
+
+    fn find_bases(&self, file: u32, tree: &dyn Tree, view: View<'_>) -> Vec<(Place, Vec<BaseLink>)> {
         let links = &self.links[file as usize];
         let mut all = Vec::new();
         if !links
@@ -139,7 +196,7 @@ impl Linker {
             }
             let mut bases = Vec::new();
             for base in &definition.bases {
-                let values = self.static_values(file, &facts, base.type_, 8);
+                let values = view.static_values(file, &facts, base.type_, 8);
                 let known = values
                     .iter()
                     .copied()
@@ -150,13 +207,13 @@ impl Linker {
                 });
             }
             let class = if definition.kind == Kind::Extension {
-                let owner = definition.owner.map(|owner| self.static_values(file, &facts, owner, 8));
+                let owner = definition.owner.map(|owner| view.static_values(file, &facts, owner, 8));
                 owner.into_iter().flatten().find_map(|value| match value {
                     Value::Class(place) => Some(place),
                     _ => None,
                 })
             } else {
-                Some(Place { file, id: id as u32 })
+                Some(view.place(file, id as u32))
             };
             if let Some(class) = class {
                 all.push((class, bases));
@@ -165,44 +222,62 @@ impl Linker {
         all
     }
 
-    pub(super) fn linearise(&self, class: Place, done: &mut WordMap<u64, Ancestry>, depth: u8) {
-        if done.contains_key(&packed(class)) || depth > 40 {
-            return;
-        }
-        // A class that inherits from itself through others is entered first, so the recursion ends.
-        done.insert(
-            packed(class),
-            Ancestry {
-                classes: Box::new([class]),
-                open: true,
-            },
-        );
-        let mut open = false;
-        let mut parents = Vec::new();
-        let bases = self.bases(class);
-        for base in bases
-            .iter()
-            .filter(|base| base.kind == BaseKind::Mixes)
-            .chain(bases.iter().filter(|base| base.kind != BaseKind::Mixes))
-        {
-            match base.value {
-                Value::Class(parent) | Value::Function(parent) => {
-                    self.linearise(parent, done, depth + 1);
-                    match done.get(&packed(parent)) {
-                        Some(ancestry) => {
-                            open |= ancestry.open;
-                            parents.push(ancestry.classes.to_vec());
-                        }
-                        None => parents.push(vec![parent]),
+    /// Gives `class` and everything above it an order of lookup. Parents first, without recursion: a chain of classes may be
+    /// as long as a file.
+    pub(super) fn linearise(&self, class: Place, done: &mut WordMap<u64, Ancestry>) {
+        let mut stack: Vec<(Place, Vec<BaseLink>, usize)> = Vec::new();
+        let mut entered = Some(class);
+        loop {
+            if let Some(class) = entered.take()
+                && !done.contains_key(&packed(class))
+            {
+                // A class that inherits from itself through others is entered first, so the search ends.
+                let alone = Ancestry {
+                    classes: Box::new([class]),
+                    open: true,
+                };
+                done.insert(packed(class), alone);
+                let (mixed, other): (Vec<BaseLink>, _) =
+                    self.bases(class).partition(|base| base.kind == BaseKind::Mixes);
+                stack.push((class, [mixed, other].concat(), 0));
+            }
+            let Some((class, bases, next)) = stack.last_mut() else {
+                return;
+            };
+            match bases.get(*next) {
+                Some(base) => {
+                    *next += 1;
+                    if let Value::Class(parent) | Value::Function(parent) = base.value {
+                        entered = Some(parent);
                     }
                 }
+                None => {
+                    let ancestry = self.order_ancestors(*class, bases, done);
+                    done.insert(packed(*class), ancestry);
+                    stack.pop();
+                }
+            }
+        }
+    }
+
+    fn order_ancestors(&self, class: Place, bases: &[BaseLink], done: &WordMap<u64, Ancestry>) -> Ancestry {
+        let mut open = false;
+        let mut parents = Vec::new();
+        for base in bases {
+            match base.value {
+                Value::Class(parent) | Value::Function(parent) => match done.get(&packed(parent)) {
+                    Some(ancestry) => {
+                        open |= ancestry.open;
+                        parents.push(ancestry.classes.to_vec());
+                    }
+                    None => parents.push(vec![parent]),
+                },
                 Value::External(word) => open |= !self.is_closed_external(word),
                 _ => open = true,
             }
         }
-        let order = self.policy(class.file).policy.order;
         let mut classes = vec![class];
-        match order {
+        match self.policy(class.file).policy.order {
             BaseOrder::C3 => merge(&mut classes, parents),
             BaseOrder::DepthFirst => {
                 for place in parents.into_iter().flatten() {
@@ -213,13 +288,10 @@ impl Linker {
             }
         }
         classes.truncate(MAX_ANCESTORS);
-        done.insert(
-            packed(class),
-            Ancestry {
-                classes: classes.into(),
-                open,
-            },
-        );
+        Ancestry {
+            classes: classes.into(),
+            open,
+        }
     }
 
     /// External bases that bring no members worth waiting for.

@@ -251,11 +251,7 @@ impl Evaluation<'_> {
 
     /// Passes the arguments to a function of the tree and adds what it gives back.
     pub fn invoke(&mut self, function: Place, receiver: Option<Fact>, arguments: &Arguments, set: &mut Set) {
-        let linker = self.linker;
-        let Some(links) = linker.links.get(function.file as usize) else {
-            return;
-        };
-        let parameters = links.parameters_of(function.id);
+        let parameters = self.linker.parameters(function);
         if let Some(receiver) = receiver {
             self.pass_receiver(function, parameters, receiver);
         }
@@ -391,7 +387,7 @@ impl Evaluation<'_> {
             return;
         }
         let linker = self.linker;
-        let parameters = linker.links[function.file as usize].parameters_of(function.id);
+        let parameters = linker.parameters(function);
         let own_receiver = receiver_index(parameters).unwrap_or(RECEIVER);
         let gives_receiver = receiver.is_some()
             && results

@@ -267,7 +267,7 @@ impl Emission<'_, '_> {
             return;
         }
         let mut found: SmallVec<[Place; 8]> = SmallVec::new();
-        let mut queue: Vec<Place> = linker.heirs(class).to_vec();
+        let mut queue: Vec<Place> = linker.heirs(class).into_vec();
         // Where having the methods is what counts, embedding a type alone does not make another one of it.
         let structural = self.evaluation.policy.policy.structural;
         queue.retain(|&heir| !structural || linker.satisfied(heir).contains(&class));
@@ -285,7 +285,7 @@ impl Emission<'_, '_> {
                     found.push(member);
                 }
             }
-            for &below in linker.heirs(heir) {
+            for below in linker.heirs(heir) {
                 if !structural && !queue.contains(&below) {
                     queue.push(below);
                 }
@@ -577,7 +577,9 @@ impl Emission<'_, '_> {
             .linker
             .static_values(self.evaluation.file, self.evaluation.facts, owner, 8);
         values.into_iter().find_map(|value| match value {
-            Value::Class(place) if place.file == self.evaluation.file => Some(DefinitionId(place.id)),
+            Value::Class(place) if place.file == self.evaluation.file => {
+                self.evaluation.linker.position(place).map(DefinitionId)
+            }
             _ => None,
         })
     }
@@ -587,7 +589,7 @@ impl Emission<'_, '_> {
         let linker = self.evaluation.linker;
         let file = self.evaluation.file;
         for (index, import) in facts.imports.iter().enumerate() {
-            let link = &linker.links[file as usize].imports[index];
+            let link = &linker.own(file).imports[index];
             let mut ends = Ends::new();
             let whole = match link.target {
                 ModuleTarget::File(target) => Some(End::File(target)),
@@ -688,7 +690,7 @@ impl Emission<'_, '_> {
         }
         Some(SymbolRef {
             file: FileId(place.file),
-            definition: Some(DefinitionId(place.id)),
+            definition: self.evaluation.linker.position(place).map(DefinitionId),
         })
     }
 
@@ -714,7 +716,7 @@ impl Emission<'_, '_> {
             test |= definition.flags.contains(Flags::TEST);
             at = definition.parent;
         }
-        test && !self.evaluation.linker.links[target.file as usize].has_tests
+        test && !self.evaluation.linker.has_tests(target.file)
     }
 }
 

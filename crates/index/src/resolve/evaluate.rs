@@ -14,11 +14,11 @@ use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Flow, Nam
 
 use super::bindings::{Bindings, Source};
 use super::languages::Compiled;
-use super::linker::Linker;
 use super::members;
 use super::names::is_callable;
 use super::tables::Round;
 use super::value::{Fact, Place, Set, Value};
+use super::view::View;
 use super::words::{Identity, Key, Word, WordMap};
 use crate::model::Evidence;
 
@@ -36,7 +36,7 @@ pub(super) type Lookups = WordMap<(Word, Word), SmallVec<[members::Found; 2]>>;
 
 /// One file being evaluated.
 pub struct Evaluation<'a> {
-    pub linker: &'a Linker,
+    pub linker: View<'a>,
     pub round: &'a Round,
     pub file: u32,
     pub facts: &'a FileFacts,
@@ -70,7 +70,7 @@ pub struct Evaluation<'a> {
 
 impl<'a> Evaluation<'a> {
     /// Evaluates `facts` to a fixed point (or [`MAX_PASSES`]).
-    pub fn new(linker: &'a Linker, round: &'a Round, file: u32, facts: &'a FileFacts) -> Evaluation<'a> {
+    pub fn new(linker: View<'a>, round: &'a Round, file: u32, facts: &'a FileFacts) -> Evaluation<'a> {
         let policy = linker.policy(file);
         let mut evaluation = Evaluation {
             linker,
@@ -122,10 +122,8 @@ impl<'a> Evaluation<'a> {
     }
 
     /// What the file contributes and which keys it read.
-    pub fn finish(self) -> (WordMap<Key, Set>, Vec<Key>) {
-        let mut reads: Vec<Key> = self.reads.into_iter().collect();
-        reads.sort_unstable();
-        (self.previous, reads)
+    pub fn finish(self) -> (WordMap<Key, Set>, HashSet<Key, BuildHasherDefault<Identity>>) {
+        (self.previous, self.reads)
     }
 
     /// The facts of an expression.
@@ -145,10 +143,7 @@ impl<'a> Evaluation<'a> {
 
     /// The place of a definition of this file.
     pub fn place(&self, id: DefinitionId) -> Place {
-        Place {
-            file: self.file,
-            id: id.0,
-        }
+        self.linker.place(self.file, id.0)
     }
 
     /// What all files say about `key`.
@@ -399,7 +394,7 @@ impl<'a> Evaluation<'a> {
     pub fn object(&self, id: ExpressionId) -> Place {
         Place {
             file: self.file,
-            id: id.0,
+            id: self.linker.own(self.file).expressions.of(id.0),
         }
     }
 }

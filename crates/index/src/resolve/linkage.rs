@@ -7,15 +7,16 @@
 use smallvec::SmallVec;
 use syntax::facts::{FileFacts, Flags, ImportForm, ScopeId, ScopeKind};
 
-use super::linker::{Linker, Names};
+use super::linker::Names;
 use super::links::ModuleTarget;
 use super::value::Place;
+use super::view::View;
 use super::words::Word;
 
 /// Most definitions of one name that are kept as candidates.
 const MAX_CANDIDATES: usize = 4;
 
-impl Linker {
+impl View<'_> {
     /// What `name` means in `file` by linkage.
     pub(super) fn linked(&self, file: u32, package: Word, name: Word) -> Names {
         let mut found = Names::new();
@@ -30,7 +31,7 @@ impl Linker {
     /// What the namespaces that the file uses as a whole have under `name`. Included files are not searched: the program has
     /// all their names already.
     pub(super) fn find_in_used_namespaces(&self, file: u32, name: Word, found: &mut Names) {
-        let links = &self.links[file as usize];
+        let links = self.own(file);
         for &import in &links.wildcards {
             let import = &links.imports[import as usize];
             if import.form == ImportForm::Wildcard {
@@ -45,7 +46,7 @@ impl Linker {
         let mut at = Some(scope);
         while let Some(scope) = at.and_then(|id| facts.scopes.get(id.index())) {
             if let (ScopeKind::Module, Some(definition)) = (scope.kind, scope.definition) {
-                around.push(Place { file, id: definition.0 });
+                around.push(self.place(file, definition.0));
             }
             at = scope.parent;
         }
@@ -78,7 +79,7 @@ impl Linker {
             self.definition(place)
                 .is_some_and(|link| link.flags.contains(Flags::DECLARATION))
         };
-        let parameters = |place: Place| self.links[place.file as usize].parameters_of(place.id).len();
+        let parameters = |place: Place| self.parameters(place).len();
         let defined: SmallVec<[usize; 4]> = places
             .iter()
             .copied()
@@ -93,11 +94,12 @@ impl Linker {
         if place.file == file {
             return (2, 0);
         }
-        let included = self.links[file as usize]
+        let included = self
+            .own(file)
             .imports
             .iter()
             .any(|import| import.target == ModuleTarget::File(place.file));
-        let (here, there) = (self.maps.directories_of(file), self.maps.directories_of(place.file));
+        let (here, there) = (self.directories_of(file), self.directories_of(place.file));
         let common = here.iter().zip(there).take_while(|(here, there)| here == there).count();
         (u8::from(included), common)
     }

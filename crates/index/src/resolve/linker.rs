@@ -1,10 +1,10 @@
 //! Links files together before any value is followed: imports to modules, names to definitions, members to types, types to
 //! their bases.
 //!
-//! Everything here is a pure function of the files' [`Links`] and paths, computed file by file and then read only.
+//! Everything here is a pure function of the files' [`Links`] and paths, computed file by file; lookups go through a
+//! [`View`]. What each file adds to the tables of all is kept as its [`Part`], so that an edit exchanges parts
+//! ([`super::relink`]).
 
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -12,18 +12,17 @@ use smallvec::SmallVec;
 use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Name};
 
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
-use super::links::{
-    ExportLink, ImportLink, Links, ModuleTarget, NONE, NameLink, is_function, is_type, is_variable, member_name,
-};
+use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, is_type, shapes};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::value::{Place, Value};
-use super::words::{Externals, Identity, Word, WordMap, mix};
+use super::view::{Notes, Stage, View};
+use super::words::{Externals, Key, Word, WordMap, mix};
 use crate::model::FileId;
 use crate::packages::Packages;
 use crate::tree::Tree;
 
 /// Longest chain of re-exports that is followed.
-const MAX_CHAIN: u8 = 12;
+pub(super) const MAX_CHAIN: u8 = 12;
 
 /// What a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,18 +73,37 @@ pub struct Linker {
     /// Types by their qualified name, in languages whose types nest as packages do.
     pub(super) qualified_types: WordMap<Word, SmallVec<[Place; 1]>>,
     /// The qualified name of each part of a namespace.
-    namespaces: WordMap<u64, Word>,
+    pub(super) namespaces: WordMap<u64, Word>,
     /// Members written outside of their owner.
     pub(super) outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
-    /// Bases as written, by class.
-    pub(super) bases: WordMap<u64, Vec<BaseLink>>,
+    /// Bases as written, by class, with the file that says so.
+    pub(super) bases: WordMap<u64, Vec<(u32, BaseLink)>>,
     pub(super) ancestries: WordMap<u64, Ancestry>,
-    /// Every name that some file assigns as a member: other names need not be looked up among contributed values.
-    pub(super) fields: HashSet<Word, BuildHasherDefault<Identity>>,
-    /// Direct heirs, by class.
-    pub(super) heirs: WordMap<u64, Vec<Place>>,
-    /// Interfaces that a type implements without saying so.
+    /// How many files assign a member of each name: other names need not be looked up among contributed values.
+    pub(super) fields: WordMap<Word, u32>,
+    /// Direct heirs, by class, with the file that says so.
+    pub(super) heirs: WordMap<u64, Vec<(u32, Place)>>,
+    /// (type, interface) for what types implement without saying so, sorted, and both directions of it.
+    pub(super) pairs: Vec<(Place, Place)>,
     pub(super) satisfied: WordMap<u64, Vec<Place>>,
+    pub(super) implementers: WordMap<u64, Vec<Place>>,
+    /// By file.
+    pub(super) parts: Vec<Part>,
+    /// Whether edits will be followed, so that lookups must be noted.
+    pub(super) follows: bool,
+}
+
+/// What one file adds to the tables, and what it looked at to find it.
+#[derive(Default, Clone)]
+pub(super) struct Part {
+    /// Definitions with an owner: (number, owner, whether it is written outside of it).
+    pub(super) owners: Vec<(u32, Place, bool)>,
+    /// Members written outside of their owner: ((owner, name), member).
+    pub(super) outside: Vec<((Place, Word), Place)>,
+    /// Bases by class, in source order.
+    pub(super) bases: Vec<(Place, Vec<BaseLink>)>,
+    pub(super) owner_notes: Box<[Key]>,
+    pub(super) base_notes: Box<[Key]>,
 }
 
 /// A place as a key of a [`WordMap`], which does no hashing of its own.
@@ -94,17 +112,20 @@ pub fn packed(place: Place) -> u64 {
 }
 
 impl Linker {
-    /// Links all files of `tree`.
-    pub fn new(tree: &dyn Tree, packages: &Packages) -> Linker {
+    /// Links all files of `tree`. `follows`: edits will be asked for.
+    pub fn new(tree: &dyn Tree, packages: &Packages, follows: bool) -> Linker {
         let files = tree.file_count() as u32;
         let externals = Externals::default();
         let policies: Vec<Compiled> = ALL.iter().map(|policy| Compiled::new(policy, &externals)).collect();
         let mut links: Vec<Arc<Links>> = (0..files)
             .into_par_iter()
             .map(|file| {
-                let language = policy_of(tree.language(FileId(file)));
-                let overloads = ALL[language as usize].overloads;
-                Arc::new(Links::new(&tree.facts(FileId(file)), language, overloads))
+                let facts = tree.facts(FileId(file));
+                let mut links = Links::new(&facts, policy_of(tree.language(FileId(file))));
+                if follows {
+                    links.shapes = shapes(&facts);
+                }
+                Arc::new(links)
             })
             .collect();
         let mut maps = Maps::new(links.len());
@@ -133,6 +154,7 @@ impl Linker {
             resolve_imports(&modules, Arc::make_mut(links), &facts, file as u32);
         });
         let mut linker = Linker {
+            parts: vec![Part::default(); links.len()],
             links,
             maps,
             policies,
@@ -144,30 +166,22 @@ impl Linker {
             bases: WordMap::default(),
             ancestries: WordMap::default(),
             heirs: WordMap::default(),
-            fields: HashSet::default(),
+            fields: WordMap::default(),
+            pairs: Vec::new(),
             satisfied: WordMap::default(),
+            implementers: WordMap::default(),
+            follows,
         };
-        linker.fields = linker
-            .links
-            .iter()
-            .flat_map(|links| links.fields.iter().copied())
-            .collect();
-        linker.gather_packages();
-        linker.gather_qualified_types();
+        linker.gather_names();
         linker.gather_owners(tree);
         linker.gather_bases(tree);
         linker.gather_satisfied();
         linker
     }
 
-    /// Whether the facts of `file`, which changed, still give the links that are known of it.
-    pub fn links_hold(&self, tree: &dyn Tree, file: FileId) -> bool {
-        let Some(known) = self.links.get(file.0 as usize) else {
-            return false;
-        };
-        let policy = &ALL[known.language as usize];
-        let fresh = Links::new(&tree.facts(file), known.language, policy.overloads);
-        policy_of(tree.language(file)) == known.language && known.unresolved() == fresh
+    /// A view of everything, for the evaluation of a file.
+    pub fn view<'a>(&'a self, notes: &'a Notes) -> View<'a> {
+        View::new(self, Stage::Linked, self.follows.then_some(notes))
     }
 
     /// The policy of a file's language.
@@ -176,441 +190,82 @@ impl Linker {
     }
 
     /// What is known of a definition.
-    pub fn definition(&self, place: Place) -> Option<&super::links::DefinitionLink> {
-        self.links.get(place.file as usize)?.definitions.get(place.id as usize)
-    }
-
-    /// What importers of `file` get for `name`.
-    pub fn export(&self, file: u32, name: Word) -> Names {
-        let mut found = Names::new();
-        self.find_export(file, name, MAX_CHAIN, &mut found);
-        found
-    }
-
-    /// What the module has under `name`.
-    pub fn module_member(&self, module: ModuleTarget, name: Word, text: &str) -> Names {
-        let mut found = Names::new();
-        self.find_member(module, name, text, MAX_CHAIN, &mut found);
-        found
-    }
-
-    /// What an import binds.
-    pub fn imported(&self, file: u32, import: u32) -> Names {
-        let mut found = Names::new();
-        self.find_import(file, import, true, MAX_CHAIN, &mut found);
-        found
-    }
-
-    /// What an import names: as [`Linker::imported`], except that `import a.b` names `a.b` and binds `a`.
-    pub fn import_target(&self, file: u32, import: u32) -> Names {
-        let mut found = Names::new();
-        self.find_import(file, import, false, MAX_CHAIN, &mut found);
-        found
-    }
-
-    /// What the bare `name` means in `file` when the file itself does not bind it: siblings of its package, wildcard
-    /// imports, included files.
-    pub fn ambient(&self, file: u32, name: Word, text: &str) -> Names {
-        let mut found = Names::new();
-        if let Some(package) = self.maps.package_of(file) {
-            if self.policy(file).policy.links_by_name {
-                found = self.linked(file, package, name);
-                if found.is_empty() {
-                    self.find_in_used_namespaces(file, name, &mut found);
-                }
-                return found;
-            }
-            self.find_member(ModuleTarget::Package(package), name, text, MAX_CHAIN, &mut found);
-        }
-        if found.is_empty() {
-            self.find_in_wildcards(file, name, MAX_CHAIN, &mut found);
-        }
-        if found.is_empty() && self.policy(file).policy.packages_visible {
-            let root = Word::of(self.policy(file).policy.prefix).then(Word::of(""));
-            if let Some(package) = self.maps.child(root, name) {
-                self.push_module(package, &mut found);
-            }
-        }
-        found
-    }
-
-    /// The definition of a top-level variable.
-    pub fn variable_definition(&self, file: u32, name: Word) -> Option<Place> {
-        let links = &self.links[file as usize];
-        links.named(name).iter().rev().find_map(|&(_, link)| match link {
-            NameLink::Definition(id) => Some(Place { file, id }),
-            _ => None,
-        })
-    }
-
-    /// The members called `name` that `class` itself has.
-    pub fn own_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
-        let mut found = SmallVec::new();
-        // A namespace is all its parts, whichever file they are in.
-        let parts = self
-            .namespaces
-            .get(&packed(class))
-            .and_then(|word| self.qualified_types.get(word));
-        match parts {
-            Some(parts) => parts.iter().for_each(|&part| self.add_members(part, name, &mut found)),
-            None => self.add_members(class, name, &mut found),
-        }
-        if found.len() > 1 && self.policy(class.file).policy.links_by_name {
-            self.drop_declarations(&mut found);
-        }
-        found
-    }
-
-    fn add_members(&self, class: Place, name: Word, found: &mut SmallVec<[Place; 2]>) {
-        if let Some(links) = self.links.get(class.file as usize) {
-            found.extend(
-                links
-                    .members_of(class.id, name)
-                    .iter()
-                    .map(|&(_, _, id)| Place { file: class.file, id }),
-            );
-        }
-        if let Some(outside) = self.outside_members.get(&(packed(class), name)) {
-            found.extend(outside.iter().copied());
-        }
-    }
-
-    /// A class and its ancestors in the order of lookup.
-    pub fn ancestry(&self, class: Place) -> Option<&Ancestry> {
-        self.ancestries.get(&packed(class))
-    }
-
-    /// What runs when an instance of `class` is made: its own constructors, else those of the nearest ancestor.
-    pub fn constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
-        let alone = [class];
-        let classes = self.ancestry(class).map_or(&alone[..], |ancestry| &ancestry.classes);
-        for &owner in classes {
-            let found = self.own_constructors(owner);
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        SmallVec::new()
-    }
-
-    pub(super) fn own_constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
-        let mut found: SmallVec<[Place; 2]> = SmallVec::new();
-        for &name in &self.policy(class.file).constructors {
-            found.extend(self.own_members(class, name).into_iter().filter(|&member| {
-                self.definition(member)
-                    .is_some_and(|definition| is_function(definition.kind))
-            }));
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        let links = &self.links[class.file as usize];
-        let start = links.members.partition_point(|&(owner, _, _)| owner < class.id);
-        for &(owner, _, id) in &links.members[start..] {
-            if owner != class.id {
-                break;
-            }
-            if links.definitions[id as usize].kind == Kind::Constructor {
-                found.push(Place { file: class.file, id });
-            }
-        }
-        let name = self.definition(class).map_or(Word(0), |link| link.name);
-        for member in self.own_members(class, member_name(Kind::Constructor, name, name)) {
-            if !found.contains(&member) {
-                found.push(member);
-            }
-        }
-        if found.len() > 1 && self.policy(class.file).policy.links_by_name {
-            self.drop_declarations(&mut found);
-        }
-        found
-    }
-
-    /// Whether some file assigns a member of this name.
-    pub fn is_field(&self, name: Word) -> bool {
-        self.fields.contains(&name)
+    pub fn definition(&self, place: Place) -> Option<&DefinitionLink> {
+        self.links.get(place.file as usize)?.definition(place.id)
     }
 
     /// The bases of a class as written.
-    pub fn bases(&self, class: Place) -> &[BaseLink] {
-        self.bases.get(&packed(class)).map_or(&[], Vec::as_slice)
+    pub(super) fn bases(&self, class: Place) -> impl Iterator<Item = BaseLink> + '_ {
+        let bases = self.bases.get(&packed(class));
+        bases.into_iter().flatten().map(|&(_, base)| base)
     }
 
     /// The classes that name `class` as base.
-    pub fn heirs(&self, class: Place) -> &[Place] {
-        self.heirs.get(&packed(class)).map_or(&[], Vec::as_slice)
+    pub(super) fn heirs(&self, class: Place) -> impl Iterator<Item = Place> + '_ {
+        let heirs = self.heirs.get(&packed(class));
+        heirs.into_iter().flatten().map(|&(_, heir)| heir)
     }
 
-    /// The interfaces that a type implements without saying so.
-    pub fn satisfied(&self, class: Place) -> &[Place] {
-        self.satisfied.get(&packed(class)).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether `class` is `ancestor` or below it.
-    pub fn inherits(&self, class: Place, ancestor: Place) -> bool {
-        class == ancestor
-            || self
-                .ancestry(class)
-                .is_some_and(|ancestry| ancestry.classes.contains(&ancestor))
-    }
-
-    /// A definition as value; variables have none of their own.
-    pub fn as_value(&self, place: Place) -> Option<Value> {
-        let kind = self.definition(place)?.kind;
-        if is_function(kind) {
-            Some(Value::Function(place))
-        } else if is_type(kind) {
-            Some(Value::Class(place))
-        } else {
-            None
-        }
-    }
-
-    pub(super) fn find_export(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        let links = &self.links[file as usize];
-        match links.export(name) {
-            Some(ExportLink::Definition(id)) => return self.push_definition(Place { file, id }, found),
-            Some(ExportLink::Import(import)) => return self.find_import(file, import, true, depth, found),
-            Some(ExportLink::Value) => return push(found, Found::Export(file, name)),
-            None => {}
-        }
-        for &(_, link) in links.named(name) {
-            match link {
-                NameLink::Definition(id) => self.push_definition(Place { file, id }, found),
-                NameLink::Import(import) => self.find_import(file, import, true, depth, found),
-                NameLink::Variable => push(found, Found::Variable(file, name)),
-            }
-        }
-        if found.is_empty()
-            && let Some(container) = self.maps.container_of(file)
-            && let Some(module) = self.maps.child(container, name)
-        {
-            self.push_module(module, found);
-        }
-        if found.is_empty() {
-            self.find_in_wildcards(file, name, depth, found);
-        }
-    }
-
-    pub(super) fn find_in_wildcards(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        let links = &self.links[file as usize];
-        // Of two wildcards that both have the name, the later one wins where they run in order.
-        for &import in links.wildcards.iter().rev() {
-            match self.target_of(&links.imports[import as usize], depth) {
-                ModuleTarget::File(other) if other != file => self.find_export(other, name, depth, found),
-                ModuleTarget::Package(package) => {
-                    self.find_member(ModuleTarget::Package(package), name, "", depth, found);
-                }
-                ModuleTarget::Definition(class) => {
-                    for member in self.own_members(class, name) {
-                        self.push_definition(member, found);
-                    }
-                }
-                _ => {}
-            }
-            if !found.is_empty() {
-                return;
-            }
-        }
-    }
-
-    pub(super) fn find_import(&self, file: u32, import: u32, bound: bool, depth: u8, found: &mut Names) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        let import = &self.links[file as usize].imports[import as usize];
-        if let (true, Some(first)) = (bound, import.binds_first) {
-            return self.push_module(first, found);
-        }
-        match (import.form, import.member) {
-            (ImportForm::Default, _) => match import.target {
-                ModuleTarget::File(other) => {
-                    self.find_export(other, Word::of("default"), depth, found);
-                    if found.is_empty() {
-                        push(found, Found::Value(Value::Module(other)));
-                    }
-                }
-                target => self.find_member(target, Word::of("default"), "default", depth, found),
-            },
-            (ImportForm::Wildcard | ImportForm::Effect | ImportForm::Include, _) | (_, None) => {
-                self.push_module(self.target_of(import, depth), found);
-            }
-            (_, Some(member)) => {
-                self.find_member(self.target_of(import, depth), member, &import.member_text, depth, found)
-            }
-        }
-    }
-
-    pub(super) fn find_member(&self, module: ModuleTarget, name: Word, text: &str, depth: u8, found: &mut Names) {
-        match module {
-            ModuleTarget::File(file) => {
-                self.find_export(file, name, depth, found);
-                let links = &self.links[file as usize];
-                if found.is_empty() && !links.exports.is_empty() && links.export(Word::of("=")).is_some() {
-                    push(found, Found::ExportMember(file, name));
-                }
-            }
-            ModuleTarget::Package(package) => {
-                if let Some(places) = self.package_names.get(&(package, name)) {
-                    for &place in places {
-                        self.push_definition(place, found);
-                    }
-                }
-                if found.is_empty()
-                    && let Some(module) = self.maps.child(package, name)
-                {
-                    self.push_module(module, found);
-                }
-                // What looks like a package may be a type: a static import, a nested type.
-                if found.is_empty()
-                    && let Some(types) = self.qualified_types.get(&package)
-                {
-                    for &class in types {
-                        for member in self.inherited_members(class, name) {
-                            self.push_definition(member, found);
-                        }
-                    }
-                }
-            }
-            ModuleTarget::Definition(class) => {
-                for member in self.own_members(class, name) {
-                    self.push_definition(member, found);
-                }
-            }
-            ModuleTarget::External(external) if !text.is_empty() => {
-                push(
-                    found,
-                    Found::Value(Value::External(self.externals.member(external, name, text))),
-                );
-            }
-            ModuleTarget::External(_) | ModuleTarget::Within { .. } | ModuleTarget::Nothing => {}
-        }
-    }
-
-    /// The module of an import, after the rest of its path is followed from where its file is.
-    fn target_of(&self, import: &ImportLink, depth: u8) -> ModuleTarget {
-        let mut target = import.target;
-        for &part in &import.rest {
-            let mut found = Names::new();
-            if let Some(depth) = depth.checked_sub(1) {
-                self.find_member(target, part, "", depth, &mut found);
-            }
-            let module = found.iter().find_map(|found| match *found {
-                Found::Value(Value::Module(file)) => Some(ModuleTarget::File(file)),
-                Found::Value(Value::Package(package)) => Some(ModuleTarget::Package(package)),
-                Found::Value(Value::Class(class)) => Some(ModuleTarget::Definition(class)),
-                Found::Value(Value::External(word)) => Some(ModuleTarget::External(word)),
-                _ => None,
-            });
-            match module {
-                Some(module) => target = module,
-                None => return ModuleTarget::Nothing,
-            }
-        }
-        target
-    }
-
-    /// Everything that the files of `package` define under `name`.
-    pub(super) fn package_places(&self, package: Word, name: Word) -> Option<&[Place]> {
-        self.package_names.get(&(package, name)).map(SmallVec::as_slice)
-    }
-
-    /// The members called `name` of `class`, else of the nearest ancestor that has some.
-    pub fn inherited_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
-        let alone = [class];
-        let classes = self.ancestry(class).map_or(&alone[..], |ancestry| &ancestry.classes);
-        let members = classes.iter().map(|&owner| self.own_members(owner, name));
-        members
-            .into_iter()
-            .find(|members| !members.is_empty())
-            .unwrap_or_default()
-    }
-
-    pub(super) fn push_definition(&self, place: Place, found: &mut Names) {
-        let Some(definition) = self.definition(place) else {
-            return;
-        };
-        if let (Kind::EnumMember, Some(owner)) = (definition.kind, definition.owner) {
-            return push(found, Found::Value(Value::Instance(owner)));
-        }
-        match self.as_value(place) {
-            Some(value) => {
-                push(found, Found::Value(value));
-                if definition.decorated {
-                    push(found, Found::Variable(place.file, decorated_name(place)));
-                }
-            }
-            None if is_variable(definition.kind) => push(found, Found::Variable(place.file, definition.name)),
-            None => {}
-        }
-    }
-
-    pub(super) fn push_module(&self, module: ModuleTarget, found: &mut Names) {
-        match module {
-            ModuleTarget::File(file) => push(found, Found::Value(Value::Module(file))),
-            ModuleTarget::Package(package) => push(found, Found::Value(Value::Package(package))),
-            ModuleTarget::External(word) => push(found, Found::Value(Value::External(word))),
-            ModuleTarget::Definition(place) => self.push_definition(place, found),
-            ModuleTarget::Within { .. } | ModuleTarget::Nothing => {}
-        }
-    }
-
-    pub(super) fn gather_packages(&mut self) {
-        for (file, links) in self.links.iter().enumerate() {
-            let Some(package) = self.maps.package_of(file as u32) else {
-                continue;
-            };
-            for &(name, link) in &links.names {
-                // What is private to a file is no one else's, unless the file is there to be included.
-                let seen = |id: u32| !links.definitions[id as usize].private || self.maps.is_header(file as u32);
-                if let NameLink::Definition(id) = link
-                    && (!self.policies[links.language as usize].policy.links_by_name || seen(id))
-                {
-                    let place = Place { file: file as u32, id };
-                    self.package_names.entry((package, name)).or_default().push(place);
-                }
-            }
-        }
-    }
-
-    /// Files every type under the word of its qualified name, nested ones under those of their owners.
-    pub(super) fn gather_qualified_types(&mut self) {
+    fn gather_names(&mut self) {
         for (file, links) in self.links.iter().enumerate() {
             let file = file as u32;
-            let Some(package) = self
-                .maps
-                .package_of(file)
-                .or(self.maps.container_of(file))
-                .filter(|_| self.policy(file).policy.packages_visible)
-            else {
-                continue;
-            };
-            // A definition comes after the one that contains it, so the owner's word is known.
-            let mut words: Vec<Option<Word>> = Vec::with_capacity(links.definitions.len());
-            for (id, definition) in links.definitions.iter().enumerate() {
-                let outer = match definition.parent {
-                    NONE => Some(package),
-                    parent => words.get(parent as usize).copied().flatten(),
-                };
-                let word = outer
-                    .filter(|_| is_type(definition.kind))
-                    .map(|outer| outer.then(definition.name));
-                if let Some(word) = word {
-                    let place = Place { file, id: id as u32 };
-                    self.qualified_types.entry(word).or_default().push(place);
-                    if definition.kind == Kind::Module {
-                        self.namespaces.insert(packed(place), word);
-                    }
+            for &name in &links.fields {
+                *self.fields.entry(name).or_default() += 1;
+            }
+            for (key, place) in self.package_part(file, links) {
+                self.package_names.entry(key).or_default().push(place);
+            }
+            for (word, place) in self.qualified_part(file, links) {
+                self.qualified_types.entry(word).or_default().push(place);
+                if links.definition(place.id).is_some_and(|link| link.kind == Kind::Module) {
+                    self.namespaces.insert(packed(place), word);
                 }
-                words.push(word);
             }
         }
+    }
+
+    /// The names that a file adds to its package.
+    pub(super) fn package_part(&self, file: u32, links: &Links) -> Vec<((Word, Word), Place)> {
+        let Some(package) = self.maps.package_of(file) else {
+            return Vec::new();
+        };
+        // What is private to a file is no one else's, unless the file is there to be included.
+        let open = !self.policies[links.language as usize].policy.links_by_name || self.maps.is_header(file);
+        let seen = |id: u32| open || links.definition(id).is_some_and(|link| !link.private);
+        links
+            .names
+            .iter()
+            .filter_map(|&(name, link)| match link {
+                NameLink::Definition(id) if seen(id) => Some(((package, name), Place { file, id })),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Every type under the word of its qualified name, nested ones under those of their owners.
+    pub(super) fn qualified_part(&self, file: u32, links: &Links) -> Vec<(Word, Place)> {
+        let mut part = Vec::new();
+        let package = self.maps.package_of(file).or(self.maps.container_of(file));
+        let Some(package) = package.filter(|_| self.policies[links.language as usize].policy.packages_visible) else {
+            return part;
+        };
+        // A definition comes after the one that contains it, so the owner's word is known.
+        let mut words: Vec<Option<Word>> = Vec::with_capacity(links.definitions.len());
+        for (position, definition) in links.definitions.iter().enumerate() {
+            let outer = match definition.parent {
+                NONE => Some(package),
+                parent => words.get(links.numbers.position(parent)).copied().flatten(),
+            };
+            let word = outer
+                .filter(|_| is_type(definition.kind))
+                .map(|outer| outer.then(definition.name));
+            if let Some(word) = word {
+                let id = links.numbers.of(position as u32);
+                part.push((word, Place { file, id }));
+            }
+            words.push(word);
+        }
+        part
     }
 }
 

@@ -1,6 +1,8 @@
 //! What other files need to know of one file: its names, members, parameters, imports and exports, without its bodies.
 //!
 //! Links are kept for every file at once, so they hold words and numbers only; facts are decoded when a file's turn comes.
+//! Definitions go by their [`Numbers`], never by position, so that links of what did not change are equal in the links of a
+//! newer version of the file.
 
 use syntax::facts::{
     Bound, Definition, DefinitionId, Expression, ExpressionId, FileFacts, Flags, Flow, ImportForm, Kind, Name, Passing,
@@ -8,6 +10,7 @@ use syntax::facts::{
 };
 
 use super::languages::ALL;
+use super::numbers::{DEFINITION_BITS, EXPRESSION_BITS, Numbers};
 use super::overloads::TypeName;
 use super::value::Place;
 use super::words::{Key, Word};
@@ -26,6 +29,12 @@ pub struct Links {
     pub names: Vec<(Word, NameLink)>,
     /// Explicit exports, sorted by word.
     pub exports: Vec<(Word, ExportLink)>,
+    /// Numbers of the definitions.
+    pub numbers: Numbers,
+    /// Numbers of the expressions.
+    pub expressions: Numbers,
+    /// What each expression looks like, to find it again in a newer version; empty when no edits are followed.
+    pub shapes: Box<[u16]>,
     /// One per definition.
     pub definitions: Vec<DefinitionLink>,
     /// Members written inside their owner: (owner, name, member), sorted.
@@ -40,8 +49,6 @@ pub struct Links {
     pub aliases: Vec<(Word, Box<[Word]>)>,
     /// Some definition is a test.
     pub has_tests: bool,
-    /// Hash of what the linker reads from facts besides: texts of imports, bases, owners.
-    pub fingerprint: u64,
     /// Names of the members that the file assigns or declares with a value, sorted.
     pub fields: Vec<Word>,
     /// Modules named by text in expressions.
@@ -212,8 +219,17 @@ pub fn is_variable(kind: Kind) -> bool {
 }
 
 impl Links {
-    /// The links of `facts`; imports have no target yet. `overloads`: a repeated definition does not replace the first.
-    pub fn new(facts: &FileFacts, language: u8, overloads: bool) -> Links {
+    /// The links of `facts`; imports have no target yet.
+    pub fn new(facts: &FileFacts, language: u8) -> Links {
+        let numbers = Numbers::fresh(facts.definitions.len(), DEFINITION_BITS);
+        let expressions = Numbers::fresh(facts.expressions.len(), EXPRESSION_BITS);
+        Links::with_numbers(facts, language, numbers, expressions)
+    }
+
+    /// As [`Links::new`], where definitions and expressions have numbers already.
+    pub fn with_numbers(facts: &FileFacts, language: u8, numbers: Numbers, expressions: Numbers) -> Links {
+        // Where overloads exist, a repeated definition does not replace the first.
+        let overloads = ALL[language as usize].overloads;
         let words: Vec<Word> = (0..facts.strings.len())
             .map(|name| Word::of(facts.text(Name(name as u32))))
             .collect();
@@ -224,6 +240,8 @@ impl Links {
                 .iter()
                 .any(|definition| definition.flags.contains(Flags::TEST)),
             package: facts.package.map(|name| facts.text(name).into()),
+            numbers,
+            expressions,
             ..Links::default()
         };
         links.add_definitions(facts, &words);
@@ -231,22 +249,12 @@ impl Links {
         links.add_imports(facts, &words);
         links.add_exports(facts, &words);
         links.add_fields(facts, &words);
-        links.fingerprint = fingerprint(facts, &words);
         links
     }
 
-    /// The links as they were before the linker filled in what it found.
-    pub fn unresolved(&self) -> Links {
-        let mut links = self.clone();
-        for definition in &mut links.definitions {
-            definition.owner = None;
-        }
-        for import in &mut links.imports {
-            import.target = ModuleTarget::Nothing;
-            import.binds_first = None;
-        }
-        links.text_modules.clear();
-        links
+    /// The definition of this number.
+    pub fn definition(&self, number: u32) -> Option<&DefinitionLink> {
+        self.definitions.get(self.numbers.position(number))
     }
 
     /// The entries of `names` for `word`, in source order.
@@ -265,6 +273,13 @@ impl Links {
         &self.members[start..end]
     }
 
+    /// The members that are written inside `owner`.
+    pub fn all_members_of(&self, owner: u32) -> &[(u32, Word, u32)] {
+        let start = self.members.partition_point(|&(known, _, _)| known < owner);
+        let end = start + self.members[start..].partition_point(|&(known, _, _)| known == owner);
+        &self.members[start..end]
+    }
+
     /// The explicit export called `word`.
     pub fn export(&self, word: Word) -> Option<ExportLink> {
         let found = self.exports.binary_search_by_key(&word, |&(name, _)| name).ok()?;
@@ -273,7 +288,7 @@ impl Links {
 
     /// The parameters of a definition.
     pub fn parameters_of(&self, definition: u32) -> &[ParameterLink] {
-        match self.definitions.get(definition as usize) {
+        match self.definition(definition) {
             Some(definition) => &self.parameters[definition.parameters.0 as usize..definition.parameters.1 as usize],
             None => &[],
         }
@@ -295,7 +310,7 @@ impl Links {
                 kind: definition.kind,
                 flags: definition.flags,
                 name: words[definition.name.index()],
-                parent: definition.parent.map_or(NONE, |parent| parent.0),
+                parent: definition.parent.map_or(NONE, |parent| self.numbers.of(parent.0)),
                 owner: None,
                 parameters: (start, self.parameters.len() as u32),
                 decorated: !definition.decorators.is_empty(),
@@ -313,7 +328,8 @@ impl Links {
             {
                 let owner = words[facts.definition(parent).name.index()];
                 let name = member_name(definition.kind, words[definition.name.index()], owner);
-                self.members.push((parent.0, name, id as u32));
+                let (owner, member) = (self.numbers.of(parent.0), self.numbers.of(id as u32));
+                self.members.push((owner, name, member));
             }
         }
         self.members.sort_unstable();
@@ -349,13 +365,16 @@ impl Links {
             }
             let word = words[binding.name.index()];
             match binding.to {
-                Bound::Definition(id) if !later.replaced => self.names.push((word, NameLink::Definition(id.0))),
+                Bound::Definition(id) if !later.replaced => {
+                    self.names.push((word, NameLink::Definition(self.numbers.of(id.0))));
+                }
                 Bound::Import(id) if !later.replaced => self.names.push((word, NameLink::Import(id.0))),
                 Bound::Definition(_) | Bound::Import(_) => {}
                 _ => self.names.push((word, NameLink::Variable)),
             }
-            self.names
-                .extend(later.definitions.iter().map(|&id| (word, NameLink::Definition(id))));
+            for &id in &later.definitions {
+                self.names.push((word, NameLink::Definition(self.numbers.of(id))));
+            }
             if later.assigned && !matches!(binding.to, Bound::Definition(id) if is_variable(facts.definition(id).kind))
             {
                 self.names.push((word, NameLink::Variable));
@@ -448,7 +467,7 @@ impl Links {
                 (None, Some(value)) if matches!(facts.expression(value), Expression::Free { .. }) => continue,
                 // One that is bound here is found by its name, with every definition that it may stand for.
                 (None, Some(value)) if is_same_name(facts, value, export.name) => continue,
-                (None, Some(value)) => exported_value(facts, value),
+                (None, Some(value)) => self.exported_value(facts, value),
                 (None, None) => {
                     self.listed.get_or_insert_default().push(word);
                     continue;
@@ -460,6 +479,26 @@ impl Links {
         self.exports.reverse();
         self.exports.sort_by_key(|&(word, _)| word);
         self.exports.dedup_by_key(|&mut (word, _)| word);
+    }
+
+    fn exported_value(&self, facts: &FileFacts, value: ExpressionId) -> ExportLink {
+        match *facts.expression(value) {
+            Expression::Definition(id) => self.direct(facts, id),
+            Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()).map(|binding| binding.to) {
+                Some(Bound::Definition(id)) => self.direct(facts, id),
+                Some(Bound::Import(id)) => ExportLink::Import(id.0),
+                _ => ExportLink::Value,
+            },
+            _ => ExportLink::Value,
+        }
+    }
+
+    fn direct(&self, facts: &FileFacts, id: DefinitionId) -> ExportLink {
+        if is_variable(facts.definition(id).kind) {
+            ExportLink::Value
+        } else {
+            ExportLink::Definition(self.numbers.of(id.0))
+        }
     }
 }
 
@@ -484,26 +523,6 @@ fn is_same_name(facts: &FileFacts, value: ExpressionId, name: Name) -> bool {
             .get(binding.index())
             .is_some_and(|binding| binding.name == name && at_top(facts, binding.scope)),
         _ => false,
-    }
-}
-
-fn exported_value(facts: &FileFacts, value: ExpressionId) -> ExportLink {
-    match *facts.expression(value) {
-        Expression::Definition(id) => direct(facts, id),
-        Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()).map(|binding| binding.to) {
-            Some(Bound::Definition(id)) => direct(facts, id),
-            Some(Bound::Import(id)) => ExportLink::Import(id.0),
-            _ => ExportLink::Value,
-        },
-        _ => ExportLink::Value,
-    }
-}
-
-fn direct(facts: &FileFacts, id: DefinitionId) -> ExportLink {
-    if is_variable(facts.definition(id).kind) {
-        ExportLink::Value
-    } else {
-        ExportLink::Definition(id.0)
     }
 }
 
@@ -576,56 +595,30 @@ fn unqualified(type_: &str) -> String {
     bare.replace("interface{}", "any")
 }
 
-fn fingerprint(facts: &FileFacts, words: &[Word]) -> u64 {
-    let mut hash = Word(0);
-    for import in &facts.imports {
-        let alias = import.alias.map_or(Word(0), |alias| words[alias.index()]);
-        hash = hash
-            .then(words[import.module.index()])
-            .then(alias)
-            .then(Word(u64::from(import.level)));
-    }
-    for definition in &facts.definitions {
-        for base in &definition.bases {
-            hash = hash
-                .then(Word(base.kind as u64))
-                .then(expression_word(facts, words, base.type_, 16));
-        }
-        if let Some(owner) = definition.owner {
-            hash = hash.then(expression_word(facts, words, owner, 16));
-        }
-    }
-    for expression in &facts.expressions {
-        if let Expression::Module(name) = *expression {
-            hash = hash.then(words[name.index()]);
-        }
-    }
-    hash.0
-}
-
-/// A hash of everything that static resolution can see of an expression.
-fn expression_word(facts: &FileFacts, words: &[Word], expression: ExpressionId, depth: u8) -> Word {
-    let Some(depth) = depth.checked_sub(1) else {
-        return Word(0);
-    };
-    match *facts.expression(expression) {
-        Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()) {
-            Some(binding) => {
-                let to = match binding.to {
-                    Bound::Definition(id) => u64::from(id.0),
-                    Bound::Import(id) => 1 << 40 | u64::from(id.0),
-                    _ => 1 << 41,
-                };
-                words[binding.name.index()].then(Word(to))
+/// What each expression looks like by itself, hashed. Equal neighbourhoods in two versions of a file are the same code.
+pub fn shapes(facts: &FileFacts) -> Box<[u16]> {
+    let word = |name: Name| Word::of(facts.text(name)).0;
+    let shape = |expression: &Expression| {
+        let kind = match *expression {
+            Expression::Unknown => 0,
+            Expression::Bound { binding, .. } => {
+                1 ^ facts.bindings.get(binding.index()).map_or(0, |known| word(known.name))
             }
-            None => Word(1),
-        },
-        Expression::Free { name, scope } => words[name.index()].then(Word(u64::from(scope.0))),
-        Expression::Member { object, name } => expression_word(facts, words, object, depth).then(words[name.index()]),
-        Expression::Generic { base: inner, .. } | Expression::Wrapped(inner) | Expression::Typed(inner) => {
-            expression_word(facts, words, inner, depth).then(Word(2))
-        }
-        Expression::Definition(id) => Word(3).then(Word(u64::from(id.0))),
-        _ => Word(4),
-    }
+            Expression::Free { name, .. } => 2 ^ word(name),
+            Expression::Member { name, .. } => 3 ^ word(name),
+            Expression::Call { arguments, .. } => 4 + (u64::from(arguments.len) << 8),
+            Expression::New { arguments, .. } => 5 + (u64::from(arguments.len) << 8),
+            Expression::Sequence { elements } => 6 + (u64::from(elements.len) << 8),
+            Expression::Mapping { entries } => 7 + (u64::from(entries.len) << 8),
+            Expression::Generic { arguments, .. } => 8 + (u64::from(arguments.len) << 8),
+            Expression::Text(name) => 9 ^ word(name),
+            Expression::Index { key, .. } => 10 ^ key.map_or(0, word),
+            Expression::Module(name) => 11 ^ word(name),
+            Expression::FunctionType(list) => 12 + (u64::from(list.len) << 8),
+            Expression::Choice(list) => 13 + (u64::from(list.len) << 8),
+            _ => 14,
+        };
+        (Word(kind).then(Word(9)).0 >> 48) as u16
+    };
+    facts.expressions.iter().map(shape).collect()
 }

@@ -51,7 +51,7 @@ impl Evaluation<'_> {
             Value::Module(file) => {
                 let found = self.linker.module_member(ModuleTarget::File(file), name, text);
                 self.add_found(&found, fact.evidence.max(Evidence::Import), set);
-                if found.is_empty() && depth > 0 && self.linker.links[file as usize].export(Word::of("=")).is_some() {
+                if found.is_empty() && depth > 0 && self.linker.exports_whole(file) {
                     for &fact in self.whole_export(file).facts() {
                         self.member_of(fact, name, text, depth - 1, set);
                     }

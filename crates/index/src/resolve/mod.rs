@@ -12,6 +12,13 @@
 //! 3. **Emit** ([`emit`]). Each mention becomes edges to what its expression is worth, with the evidence that the value
 //!    carries. What stays unknown stays unresolved.
 //!
+//! # Edits
+//!
+//! What a file reads is noted under [`words::Key`]s: what others contribute, and every lookup in the links ([`view`]). An edit
+//! exchanges what the file adds to the links ([`relink`]), which says the keys that are answered differently now, and then
+//! replays the rounds for those alone who read such a key. Definitions go by [`numbers`] that survive insertions, so that
+//! what did not change also looks unchanged.
+//!
 //! # Adding a language
 //!
 //! 1. Write `languages/<name>.rs` with one `pub(super) const NAME: Policy = Policy { …, ..Policy::PLAIN }` and list it in
@@ -39,12 +46,15 @@ pub mod links;
 mod members;
 pub mod modules;
 mod names;
+mod numbers;
 mod overloads;
 mod publish;
+mod relink;
 mod satisfaction;
 mod static_values;
 pub mod tables;
 pub mod value;
+pub mod view;
 pub mod words;
 
 use std::collections::HashSet;
@@ -55,11 +65,14 @@ use rayon::prelude::*;
 
 use crate::model::{FileId, ResolvedFile};
 use crate::packages::Packages;
-use crate::tree::{Change, Resolve, Tree};
+use crate::tree::{Change, Keep, Resolve, Tree};
 use evaluate::Evaluation;
 use linker::Linker;
 use tables::{Contributions, Round};
+use view::Notes;
 use words::{Identity, Key};
+
+pub(crate) use numbers::keep_order;
 
 /// How many rounds values have to travel between files.
 pub const ROUNDS: usize = 3;
@@ -67,7 +80,7 @@ pub const ROUNDS: usize = 3;
 /// Up to this many files, edges found early are kept until it is sure that they are final.
 const MAX_KEPT: usize = 20_000;
 
-type Keys = HashSet<Key, BuildHasherDefault<Identity>>;
+pub(crate) type Keys = HashSet<Key, BuildHasherDefault<Identity>>;
 
 /// Resolution of one tree, with what is needed to follow its edits.
 #[derive(Default)]
@@ -78,9 +91,12 @@ pub struct Resolver {
 /// Everything that the last resolution said. Replaying an edit round by round against it gives, by construction, what
 /// resolving from nothing would.
 struct State {
+    packages: Packages,
     linker: Linker,
     /// After each round, what each file had said by then.
     rounds: Vec<History>,
+    /// What each file had read when its edges were found.
+    read: Vec<Arc<[Key]>>,
 }
 
 struct History {
@@ -89,10 +105,10 @@ struct History {
 }
 
 /// What one file said in a round, and what it had read to say it.
-#[derive(Default)]
 struct Said {
     contributions: Arc<Contributions>,
-    reads: Vec<Key>,
+    /// Sorted.
+    reads: Arc<[Key]>,
 }
 
 impl Resolver {
@@ -103,165 +119,195 @@ impl Resolver {
 }
 
 impl Resolve for Resolver {
-    fn resolve(&mut self, tree: &dyn Tree, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) {
+    fn resolve(&mut self, tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) {
+        self.state = None;
         let packages = Packages::read(tree.manifests());
-        let linker = Linker::new(tree, &packages);
+        let follows = keep == Keep::ForUpdates;
+        let linker = Linker::new(tree, &packages, follows);
         let files = tree.file_count();
         let mut kept: Vec<Option<ResolvedFile>> = vec![None; files];
-        let mut rounds: Vec<History> = Vec::with_capacity(ROUNDS);
+        let mut rounds: Vec<History> = Vec::new();
         let mut before = History::silent(files);
         let mut changed: Option<Keys> = None;
         for number in 0..ROUNDS {
-            let keep = number > 0 && files <= MAX_KEPT;
+            let keep_edges = number > 0 && files <= MAX_KEPT;
             let next: Vec<Option<(Said, Option<ResolvedFile>)>> = (0..files)
                 .into_par_iter()
                 .map(|file| {
                     let affected = changed
                         .as_ref()
-                        .is_none_or(|changed| before.said[file].has_read(changed));
-                    affected.then(|| say(tree, &linker, &before.round, file as u32, keep))
+                        .is_none_or(|changed| has_read(&before.said[file].reads, changed));
+                    affected.then(|| say(tree, &linker, &before.round, file as u32, keep_edges))
                 })
                 .collect();
-            let mut after = before.clone_for_next();
+            let old = follows.then(|| before.clone());
+            let mut keys = Keys::default();
             for (file, next) in next.into_iter().enumerate() {
                 if let Some((said, edges)) = next {
                     kept[file] = edges;
-                    after.replace(file as u32, Arc::new(said));
+                    before.replace(file as u32, Arc::new(said), &mut keys);
                 }
             }
-            changed = Some(after.difference(&before));
-            rounds.push(std::mem::replace(&mut before, after));
+            changed = Some(keys);
+            rounds.extend(old);
         }
-        rounds.push(before);
-        let last = &rounds[ROUNDS];
+        let last = &before;
         let changed = changed.unwrap_or_default();
-        kept.into_par_iter().enumerate().for_each(|(file, edges)| {
-            let edges = edges.filter(|_| !last.said[file].has_read(&changed));
-            sink(
-                FileId(file as u32),
-                edges.unwrap_or_else(|| emit(tree, &linker, &last.round, file as u32)),
-            );
-        });
-        self.state = Some(State { linker, rounds });
+        let read: Vec<Arc<[Key]>> = kept
+            .into_par_iter()
+            .enumerate()
+            .map(|(file, edges)| {
+                let said = &last.said[file].reads;
+                let (edges, reads) = match edges.filter(|_| !has_read(said, &changed)) {
+                    Some(edges) => (edges, said.clone()),
+                    None => emit(tree, &linker, &last.round, file as u32),
+                };
+                sink(FileId(file as u32), edges);
+                reads
+            })
+            .collect();
+        if follows {
+            rounds.push(before);
+            self.state = Some(State {
+                packages,
+                linker,
+                rounds,
+                read,
+            });
+        }
+    }
+
+    fn follows(&self) -> bool {
+        self.state.is_some()
     }
 
     fn update(&mut self, tree: &dyn Tree, change: &Change, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) {
         let renumbered = change.renumbered.is_some() || !change.added.is_empty() || !change.removed.is_empty();
-        let state = match self.state.take() {
-            Some(state) if !renumbered && !change.manifests && state.links_hold(tree, &change.modified) => state,
-            _ => return self.resolve(tree, sink),
+        let Some(mut state) = self.state.take().filter(|_| !renumbered && !change.manifests) else {
+            return self.resolve(tree, Keep::ForUpdates, sink);
         };
-        let State { linker, rounds: old } = state;
-        let modified: HashSet<u32> = change.modified.iter().map(|file| file.0).collect();
-        let files = tree.file_count();
-        let mut rounds: Vec<History> = vec![History::silent(files)];
-        // Keys on which the new and the old history differ after the round before.
-        let mut diverged = Keys::default();
-        for number in 1..=ROUNDS {
-            let before = &rounds[number - 1];
-            let progress = match number {
-                1 => None,
-                _ => Some(before.difference(&rounds[number - 2])),
-            };
-            let next: Vec<Option<Arc<Said>>> = (0..files)
-                .into_par_iter()
-                .map(|file| {
-                    let known = &old[number].said[file];
-                    let dirty = modified.contains(&(file as u32));
-                    if !dirty && !known.has_read(&diverged) {
-                        return Some(known.clone());
-                    }
-                    let moved = progress.as_ref().is_none_or(|keys| before.said[file].has_read(keys));
-                    moved.then(|| Arc::new(say(tree, &linker, &before.round, file as u32, false).0))
-                })
-                .collect();
-            let mut after = History {
-                said: before.said.clone(),
-                round: old[number].round.clone(),
-            };
-            for (file, next) in next.into_iter().enumerate() {
-                let said = next.unwrap_or_else(|| before.said[file].clone());
-                after.said[file] = old[number].said[file].clone();
-                after.replace(file as u32, said);
-            }
-            diverged = after.difference(&old[number]);
-            rounds.push(after);
-        }
-        let last = &rounds[ROUNDS];
-        (0..files as u32).into_par_iter().for_each(|file| {
-            if modified.contains(&file) || last.said[file as usize].has_read(&diverged) {
-                sink(FileId(file), emit(tree, &linker, &last.round, file));
-            }
-        });
-        self.state = Some(State { linker, rounds });
+        let Some(relinked) = state.linker.update(tree, &state.packages, change) else {
+            return self.resolve(tree, Keep::ForUpdates, sink);
+        };
+        state.replay(tree, change, relinked, sink);
+        self.state = Some(state);
     }
 }
 
 impl State {
-    /// Whether the modified files still tell other files the same: then links, bases and ancestries hold for all.
-    fn links_hold(&self, tree: &dyn Tree, modified: &[FileId]) -> bool {
-        modified.par_iter().all(|&file| self.linker.links_hold(tree, file))
+    /// Evaluates again, round by round, whoever reads something on which the new and the old history differ.
+    fn replay(
+        &mut self,
+        tree: &dyn Tree,
+        change: &Change,
+        relinked: Keys,
+        sink: &(dyn Fn(FileId, ResolvedFile) + Sync),
+    ) {
+        let modified: HashSet<u32> = change.modified.iter().map(|file| file.0).collect();
+        let dirty = |reads: &(dyn Fn(usize) -> Arc<[Key]> + Sync), diverged: &Keys| -> Vec<u32> {
+            (0..tree.file_count() as u32)
+                .into_par_iter()
+                .filter(|file| modified.contains(file) || has_read(&reads(*file as usize), diverged))
+                .collect()
+        };
+        // Keys on which the histories differ after the round before.
+        let mut diverged = relinked.clone();
+        for number in 1..=ROUNDS {
+            let (done, rest) = self.rounds.split_at_mut(number);
+            let (before, after) = (&done[number - 1], &mut rest[0]);
+            let files = dirty(&|file| after.said[file].reads.clone(), &diverged);
+            let said: Vec<Said> = files
+                .par_iter()
+                .map(|&file| say(tree, &self.linker, &before.round, file, false).0)
+                .collect();
+            diverged.clone_from(&relinked);
+            for (&file, said) in files.iter().zip(said) {
+                after.replace(file, Arc::new(said), &mut diverged);
+            }
+        }
+        let last = &self.rounds[ROUNDS];
+        let files = dirty(&|file| self.read[file].clone(), &diverged);
+        let read: Vec<Arc<[Key]>> = files
+            .par_iter()
+            .map(|&file| {
+                let (edges, reads) = emit(tree, &self.linker, &last.round, file);
+                sink(FileId(file), edges);
+                reads
+            })
+            .collect();
+        for (&file, read) in files.iter().zip(read) {
+            self.read[file as usize] = read;
+        }
     }
 }
 
-impl Said {
-    fn has_read(&self, keys: &Keys) -> bool {
-        !keys.is_empty() && self.reads.iter().any(|key| keys.contains(key))
+/// Whether one of the sorted `reads` is among `keys`.
+fn has_read(reads: &[Key], keys: &Keys) -> bool {
+    if keys.len() < reads.len() / 16 {
+        keys.iter().any(|key| reads.binary_search(key).is_ok())
+    } else {
+        !keys.is_empty() && reads.iter().any(|key| keys.contains(key))
+    }
+}
+
+impl Default for Said {
+    fn default() -> Said {
+        Said {
+            contributions: Arc::default(),
+            reads: Arc::new([]),
+        }
     }
 }
 
 impl History {
     fn silent(files: usize) -> History {
+        let nothing = Arc::new(Said::default());
         History {
-            said: (0..files).map(|_| Arc::default()).collect(),
+            said: vec![nothing; files],
             round: Round::silent(files),
         }
     }
 
-    fn clone_for_next(&self) -> History {
+    fn clone(&self) -> History {
         History {
             said: self.said.clone(),
             round: self.round.clone(),
         }
     }
 
-    fn replace(&mut self, file: u32, said: Arc<Said>) {
+    /// Replaces what a file said, and adds the keys about which it says something else now.
+    fn replace(&mut self, file: u32, said: Arc<Said>, changed: &mut Keys) {
         let before = &self.said[file as usize];
-        if Arc::ptr_eq(before, &said) {
-            return;
-        }
+        said.contributions.difference(&before.contributions, |key| {
+            changed.insert(key);
+        });
         self.round
             .contributors
             .replace(file, &before.contributions, &said.contributions);
         self.round.contributions[file as usize] = said.contributions.clone();
         self.said[file as usize] = said;
     }
-
-    /// The keys about which somebody says something else in the other round.
-    fn difference(&self, other: &History) -> Keys {
-        let mut keys = Keys::default();
-        for (mine, theirs) in self.said.iter().zip(&other.said) {
-            if !Arc::ptr_eq(mine, theirs) {
-                mine.contributions.difference(&theirs.contributions, |key| {
-                    keys.insert(key);
-                });
-            }
-        }
-        keys
-    }
 }
 
 /// Evaluates a file against the round before; `keep` asks for its edges as well.
 fn say(tree: &dyn Tree, linker: &Linker, round: &Round, file: u32, keep: bool) -> (Said, Option<ResolvedFile>) {
     let facts = tree.facts(FileId(file));
-    let mut evaluation = Evaluation::new(linker, round, file, &facts);
+    let notes = Notes::default();
+    let mut evaluation = Evaluation::new(linker.view(&notes), round, file, &facts);
     let edges = keep.then(|| emit::edges(&mut evaluation));
     let (contributions, reads) = evaluation.finish();
-    let contributions = Arc::new(Contributions::new(contributions));
-    (Said { contributions, reads }, edges)
+    let said = Said {
+        contributions: Arc::new(Contributions::new(contributions)),
+        reads: notes.into_keys(reads).into(),
+    };
+    (said, edges)
 }
 
-fn emit(tree: &dyn Tree, linker: &Linker, round: &Round, file: u32) -> ResolvedFile {
+fn emit(tree: &dyn Tree, linker: &Linker, round: &Round, file: u32) -> (ResolvedFile, Arc<[Key]>) {
     let facts = tree.facts(FileId(file));
-    emit::edges(&mut Evaluation::new(linker, round, file, &facts))
+    let notes = Notes::default();
+    let mut evaluation = Evaluation::new(linker.view(&notes), round, file, &facts);
+    let edges = emit::edges(&mut evaluation);
+    let (_, reads) = evaluation.finish();
+    (edges, notes.into_keys(reads).into())
 }

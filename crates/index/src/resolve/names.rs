@@ -153,7 +153,7 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn text_module(&mut self, name: Word) -> Set {
-        let links = &self.linker.links[self.file as usize];
+        let links = self.linker.own(self.file);
         let target = links
             .text_modules
             .iter()
@@ -194,7 +194,7 @@ impl Evaluation<'_> {
     pub fn whole_export(&mut self, file: u32) -> Set {
         let name = Word::of("=");
         let mut set = Set::default();
-        if self.linker.links[file as usize].export(name).is_some() {
+        if self.linker.exports_whole(file) {
             let found = self.linker.export(file, name);
             self.add_found(&found, Evidence::Import, &mut set);
         }
@@ -287,8 +287,8 @@ impl Evaluation<'_> {
 }
 
 fn is_metaclass(evaluation: &Evaluation<'_>, class: Place) -> bool {
-    let bases = evaluation.linker.bases(class);
-    bases.iter().any(|base| Some(base.value) == evaluation.metaclass)
+    let mut bases = evaluation.linker.bases(class);
+    bases.any(|base| Some(base.value) == evaluation.metaclass)
 }
 
 pub(super) fn is_callable(value: Value) -> bool {

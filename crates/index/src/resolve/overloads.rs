@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Passing};
 
 use super::evaluate::Evaluation;
-use super::linker::Linker;
 use super::links::{ParameterLink, is_function};
 use super::value::{Fact, Place, Set, Value};
+use super::view::View;
 use super::words::Word;
 use crate::model::Evidence;
 
@@ -153,7 +153,7 @@ enum Fit {
     Surely,
 }
 
-impl Linker {
+impl View<'_> {
     /// Whether `nearer` takes the place of the member `farther` of an ancestor: the same parameters, where type parameters
     /// of the ancestor stand for anything. In one type, nothing overrides.
     pub fn overrides(&self, nearer: Place, farther: Place) -> bool {
@@ -167,8 +167,7 @@ impl Linker {
         if (near.owner == far.owner && near.owner.is_some()) || in_namespace || !is_function(far.kind) {
             return false;
         }
-        let near = self.links[nearer.file as usize].parameters_of(nearer.id);
-        let far = self.links[farther.file as usize].parameters_of(farther.id);
+        let (near, far) = (self.parameters(nearer), self.parameters(farther));
         let same = |(near, far): (&ParameterLink, &ParameterLink)| {
             match far.type_ {
                 TypeName::Unknown => true,
@@ -267,11 +266,7 @@ impl Evaluation<'_> {
 
     /// Number of arguments that surely fit; `None` when one never does.
     fn score(&self, function: Place, types: &[TypeName], arguments: List) -> Option<usize> {
-        let parameters = self
-            .linker
-            .links
-            .get(function.file as usize)?
-            .parameters_of(function.id);
+        let parameters = self.linker.parameters(function);
         let mut declared = parameters
             .iter()
             .filter(|parameter| parameter.passing != Passing::Receiver);
@@ -452,11 +447,8 @@ impl Evaluation<'_> {
     }
 
     fn accepts(&self, function: Place, count: usize) -> bool {
-        let Some(links) = self.linker.links.get(function.file as usize) else {
-            return false;
-        };
         let (mut least, mut most) = (0, 0);
-        for parameter in links.parameters_of(function.id) {
+        for parameter in self.linker.parameters(function) {
             match parameter.passing {
                 Passing::Receiver => {}
                 Passing::Rest | Passing::KeywordRest => most = usize::MAX,

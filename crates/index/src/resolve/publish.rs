@@ -11,7 +11,7 @@ use super::value::{Fact, Place, Set, Value};
 use super::words::{Key, UNKEYED};
 use crate::model::Evidence;
 use smallvec::SmallVec;
-use syntax::facts::{Expression, ExpressionId, Flags, Flow, Kind, ScopeKind};
+use syntax::facts::{DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, ScopeKind};
 
 impl Evaluation<'_> {
     /// Applies the decorators of every decorated definition, the innermost first.
@@ -21,10 +21,7 @@ impl Evaluation<'_> {
             if definition.decorators.is_empty() {
                 continue;
             }
-            let place = Place {
-                file: self.file,
-                id: index as u32,
-            };
+            let place = self.place(DefinitionId(index as u32));
             let Some(plain) = self.linker.as_value(place) else {
                 continue;
             };
@@ -140,10 +137,7 @@ impl Evaluation<'_> {
     pub(super) fn publish_definitions(&mut self) {
         for index in 0..self.facts.definitions.len() {
             let definition = &self.facts.definitions[index];
-            let place = Place {
-                file: self.file,
-                id: index as u32,
-            };
+            let place = self.place(DefinitionId(index as u32));
             let owner = self.linker.definition(place).and_then(|link| link.owner);
             let word = self.words[definition.name.index()];
             if runs(definition) {
@@ -220,7 +214,7 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn publish_exports(&mut self) {
-        let links = &self.linker.links[self.file as usize];
+        let links = self.linker.own(self.file);
         for export in &self.facts.exports {
             let word = self.words[export.name.index()];
             if let (Some(value), Some(ExportLink::Value)) = (export.value, links.export(word)) {

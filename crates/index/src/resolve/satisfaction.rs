@@ -5,8 +5,9 @@
 use smallvec::SmallVec;
 use syntax::facts::{Flags, Kind};
 
-use super::linker::Linker;
+use super::linker::{Linker, packed};
 use super::value::Place;
+use super::view::{Stage, View};
 use super::words::{Word, WordMap};
 
 /// Most types that one interface is tried on.
@@ -24,7 +25,7 @@ impl Linker {
             for (id, definition) in links.definitions.iter().enumerate() {
                 let place = Place {
                     file: file as u32,
-                    id: id as u32,
+                    id: links.numbers.of(id as u32),
                 };
                 if definition.kind == Kind::Interface {
                     interfaces.push(place);
@@ -36,6 +37,7 @@ impl Linker {
                 }
             }
         }
+        let view = View::new(self, Stage::Linked, None);
         let mut found = Vec::new();
         for interface in interfaces {
             let required = self.required(interface);
@@ -48,7 +50,7 @@ impl Linker {
             for class in self.with_heirs(candidates) {
                 if required
                     .iter()
-                    .all(|&(name, shape)| self.has_method(class, name, shape))
+                    .all(|&(name, shape)| has_method(view, class, name, shape))
                 {
                     found.push((class, interface));
                 }
@@ -63,18 +65,14 @@ impl Linker {
     fn required(&self, interface: Place) -> Vec<(Word, Word)> {
         let alone = [interface];
         let all = self
-            .ancestry(interface)
+            .ancestries
+            .get(&packed(interface))
             .map_or(&alone[..], |ancestry| &ancestry.classes);
         let mut required = Vec::new();
         for part in all {
             let links = &self.links[part.file as usize];
-            let start = links.members.partition_point(|&(owner, _, _)| owner < part.id);
-            for &(_, name, id) in links.members[start..]
-                .iter()
-                .take_while(|&&(owner, _, _)| owner == part.id)
-            {
-                let definition = &links.definitions[id as usize];
-                if definition.kind == Kind::Method {
+            for &(_, name, id) in links.all_members_of(part.id) {
+                if let Some(definition) = links.definition(id).filter(|link| link.kind == Kind::Method) {
                     required.push((name, definition.shape));
                 }
             }
@@ -89,7 +87,7 @@ impl Linker {
         all.dedup();
         let mut next = 0;
         while next < all.len() && all.len() < MAX_CANDIDATES {
-            let below: SmallVec<[Place; 4]> = self.heirs(all[next]).into();
+            let below: SmallVec<[Place; 4]> = self.heirs(all[next]).collect();
             for heir in below {
                 let is_interface = self.definition(heir).is_some_and(|link| link.kind == Kind::Interface);
                 if !is_interface && !all.contains(&heir) {
@@ -100,11 +98,11 @@ impl Linker {
         }
         all
     }
+}
 
-    fn has_method(&self, class: Place, name: Word, shape: Word) -> bool {
-        self.inherited_members(class, name).iter().any(|&member| {
-            self.definition(member)
-                .is_some_and(|link| link.kind == Kind::Method && link.shape == shape)
-        })
-    }
+fn has_method(view: View<'_>, class: Place, name: Word, shape: Word) -> bool {
+    view.inherited_members(class, name).iter().any(|&member| {
+        view.definition(member)
+            .is_some_and(|link| link.kind == Kind::Method && link.shape == shape)
+    })
 }

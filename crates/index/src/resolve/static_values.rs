@@ -1,13 +1,14 @@
 //! What an expression is worth as far as names, imports and members tell, before any value is followed.
 
-use super::linker::{Found, Linker};
+use super::linker::Found;
 use super::links::ModuleTarget;
-use super::value::{Place, Value};
+use super::value::Value;
+use super::view::View;
 use super::words::Word;
 use smallvec::SmallVec;
 use syntax::facts::{Bound, Expression, ExpressionId, FileFacts};
 
-impl Linker {
+impl View<'_> {
     /// The values of an expression as far as names, imports and members tell without following values.
     pub fn static_values(
         &self,
@@ -27,7 +28,7 @@ impl Linker {
                 };
                 let text = facts.text(binding.name);
                 match binding.to {
-                    Bound::Definition(id) => match self.as_value(Place { file, id: id.0 }) {
+                    Bound::Definition(id) => match self.as_value(self.place(file, id.0)) {
                         Some(value) => values.push(value),
                         None => self.static_found(&[Found::Variable(file, Word::of(text))], depth, &mut values),
                     },
@@ -67,7 +68,7 @@ impl Linker {
             Expression::Wrapped(inner) | Expression::Typed(inner) => {
                 return self.static_values(file, facts, inner, depth);
             }
-            Expression::Definition(id) => values.extend(self.as_value(Place { file, id: id.0 })),
+            Expression::Definition(id) => values.extend(self.as_value(self.place(file, id.0))),
             _ => {}
         }
         values
@@ -133,12 +134,7 @@ impl Linker {
             match *found {
                 Found::Value(value) => values.push(value),
                 Found::Variable(file, name) => {
-                    let aliases = &self.links[file as usize].aliases;
-                    let start = aliases.partition_point(|(known, _)| *known < name);
-                    for (known, path) in &aliases[start..] {
-                        if *known != name {
-                            break;
-                        }
+                    for (_, path) in self.aliases(file, name) {
                         if path.first() != Some(&name) {
                             self.static_path(file, path, depth, values);
                         }

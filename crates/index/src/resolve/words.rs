@@ -65,6 +65,66 @@ impl Key {
         Key::new(6, object, 0)
     }
 
+    /// What a file binds, exports or aliases under a name.
+    pub fn named(file: u32, name: Word) -> Key {
+        Key::new(16, Place { file, id: 0 }, name.0)
+    }
+
+    /// The modules of which a file takes every name.
+    pub fn wildcards(file: u32) -> Key {
+        Key::new(17, Place { file, id: 0 }, 0)
+    }
+
+    /// Whether a file has tests.
+    pub fn tests(file: u32) -> Key {
+        Key::new(18, Place { file, id: 0 }, 0)
+    }
+
+    /// What links know of a definition.
+    pub fn definition(place: Place) -> Key {
+        Key::new(19, place, 0)
+    }
+
+    /// The members of a type that are called `name`.
+    pub fn member(class: Place, name: Word) -> Key {
+        Key::new(20, class, name.0)
+    }
+
+    /// All members of a type.
+    pub fn members(class: Place) -> Key {
+        Key::new(21, class, 0)
+    }
+
+    /// Bases and ancestors of a type.
+    pub fn ancestry(class: Place) -> Key {
+        Key::new(22, class, 0)
+    }
+
+    /// The types below a type.
+    pub fn heirs(class: Place) -> Key {
+        Key::new(23, class, 0)
+    }
+
+    /// The interfaces that a type implements without saying so.
+    pub fn satisfied(class: Place) -> Key {
+        Key::new(24, class, 0)
+    }
+
+    /// What the files of a package define under a name.
+    pub fn package(package: Word, name: Word) -> Key {
+        Key(mix(mix(package.0, 25), name.0))
+    }
+
+    /// The types of a qualified name.
+    pub fn qualified(name: Word) -> Key {
+        Key(mix(name.0, 26))
+    }
+
+    /// Whether any file assigns a member of this name.
+    pub fn field_name(name: Word) -> Key {
+        Key(mix(name.0, 27))
+    }
+
     fn new(kind: u64, place: Place, extra: u64) -> Key {
         let place = (u64::from(place.file) << 32) | u64::from(place.id);
         Key(mix(mix(place, kind), extra))

@@ -8,6 +8,7 @@ use zerocopy::little_endian::{U16, U32};
 use super::format::{EdgeBits, FILE_KIND, SymbolRecord};
 use super::views::FileFlags;
 use crate::model::{EdgeKind, Evidence, FileId, ResolvedFile, Target};
+use crate::resolve::keep_order;
 
 /// Longest name kept whole, in bytes. Longer ones are cut at a character.
 const MAX_NAME: usize = 512;
@@ -25,7 +26,7 @@ pub(crate) struct Segment {
     pub(crate) text: Box<str>,
     /// For each definition the symbol that stands for it: itself, or the nearest around a lambda or extension.
     pub(crate) definitions: Box<[u32]>,
-    /// What each symbol is called inside its file, as a hash: two versions of a file are matched by it.
+    /// What each definition is called inside its file, as a hash: two versions of a file are matched by it.
     pub(crate) identities: Box<[u64]>,
     pub(crate) lines: u32,
     pub(crate) problems: u32,
@@ -125,22 +126,44 @@ impl Segment {
         })
     }
 
-    /// For each symbol of an older version of the same file, its number in this one; `None` when all are equal.
-    pub(crate) fn match_older(&self, older: &Segment) -> Option<Vec<Option<u32>>> {
+    /// For each definition its position in an older version of the same file, as far as it was there; rising, so what moved
+    /// past others counts as new.
+    pub(crate) fn kept_from(&self, older: &Segment) -> Vec<Option<u32>> {
+        let positions: HashMap<u64, u32> = older.identities.iter().copied().zip(0..).collect();
+        let mut kept: Vec<Option<u32>> = self
+            .identities
+            .iter()
+            .map(|identity| positions.get(identity).copied())
+            .collect();
+        keep_order(&mut kept);
+        kept
+    }
+
+    /// For each symbol of an older version of the same file, its number in this one, rising; `None` when no number changed.
+    pub(crate) fn moved_from(&self, older: &Segment, kept: &[Option<u32>]) -> Option<Vec<Option<u32>>> {
         if self.identities == older.identities {
             return None;
         }
-        let numbers: HashMap<u64, u32> = (0..)
-            .zip(&self.identities)
-            .map(|(number, &identity)| (identity, number))
-            .collect();
-        Some(
-            older
-                .identities
-                .iter()
-                .map(|identity| numbers.get(identity).copied())
-                .collect(),
-        )
+        let mut moved = vec![None; older.symbols.len()];
+        moved[0] = Some(0);
+        // Symbols are numbered in order of definition, so one that is no lambda has a higher number than all before.
+        let (mut last, mut last_older) = (0, vec![0; older.definitions.len() + 1]);
+        for (at, &symbol) in older.definitions.iter().enumerate() {
+            last_older[at + 1] = last_older[at].max(symbol);
+        }
+        for (&symbol, old) in self.definitions.iter().zip(kept) {
+            let is_symbol = symbol > last;
+            last = last.max(symbol);
+            if let Some(old) = *old
+                && is_symbol
+            {
+                let old = old as usize;
+                if older.definitions[old] > last_older[old] {
+                    moved[older.definitions[old] as usize] = Some(symbol);
+                }
+            }
+        }
+        Some(moved)
     }
 }
 
@@ -270,7 +293,7 @@ impl<'a> Layout<'a> {
     fn emit(self, size: u64, flags: FileFlags) -> Segment {
         let facts = self.facts;
         let mut symbols = Vec::with_capacity(self.symbols as usize);
-        let mut identities = Vec::with_capacity(self.symbols as usize);
+        let mut identities = Vec::with_capacity(self.places.len());
         let mut text = String::new();
         symbols.push(SymbolRecord {
             kind: FILE_KIND,
@@ -279,12 +302,14 @@ impl<'a> Layout<'a> {
             end_line: U32::new(facts.lines.max(1)),
             ..empty_symbol()
         });
-        identities.push(FILE_IDENTITY);
         let mut repeats: HashMap<u64, u32> = HashMap::new();
         // Symbols that share a text (a signature of several variables) share its bytes.
         let mut shared: Option<(Name, u32)> = None;
         for (definition, place) in facts.definitions.iter().zip(&self.places) {
             if !place.is_symbol {
+                let repeat = repeats.entry(!place.identity).or_insert(0);
+                identities.push(repeated(!place.identity, *repeat));
+                *repeat += 1;
                 continue;
             }
             let repeat = repeats.entry(place.identity).or_insert(0);
@@ -334,11 +359,7 @@ impl<'a> Layout<'a> {
                 doc_start: U32::new(doc_start),
                 doc_bytes: U32::new(doc_bytes),
             });
-            identities.push(
-                place
-                    .identity
-                    .wrapping_add(u64::from(*repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            );
+            identities.push(repeated(place.identity, *repeat));
             *repeat += 1;
         }
         Segment {
@@ -444,6 +465,14 @@ impl FileEdges {
         renumber: impl Fn(FileId) -> Option<FileId>,
         moved: impl Fn(FileId) -> Option<&'t Vec<Option<u32>>>,
     ) {
+        let stays = |edge: &FileEdge| {
+            edge.file == EXTERNAL
+                || (renumber(FileId(edge.file)) == Some(FileId(edge.file)) && moved(FileId(edge.file)).is_none())
+        };
+        if self.edges.iter().all(stays) {
+            return;
+        }
+        // Files and symbols keep their order among themselves, so the edges do too.
         let followed = self.edges.iter().filter_map(|edge| {
             if edge.file == EXTERNAL {
                 return Some(*edge);
@@ -459,14 +488,13 @@ impl FileEdges {
                 ..*edge
             })
         });
-        let mut edges: Vec<FileEdge> = followed.collect();
-        // External edges are in order already, and their numbers say nothing about it: a stable sort leaves them be.
-        edges.sort_by_key(|edge| match edge.file {
-            EXTERNAL => (edge.from, EdgeBits(edge.bits).kind(), EXTERNAL, 0, 0, 0),
-            _ => edge.order(),
-        });
-        self.edges = edges.into();
+        self.edges = followed.collect();
     }
+}
+
+/// The identity of the definition that is called like `repeat` others before it.
+fn repeated(identity: u64, repeat: u32) -> u64 {
+    identity.wrapping_add(u64::from(repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 fn empty_symbol() -> SymbolRecord {

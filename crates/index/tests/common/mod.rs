@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use index::model::{EdgeKind, FileId, Origin, ResolvedFile, SymbolRef, Target};
 use index::resolve::Resolver;
-use index::tree::{Manifest, Resolve, Tree, is_manifest};
+use index::tree::{Keep, Manifest, Resolve, Tree, is_manifest};
 use syntax::facts::FileFacts;
 use testkit::code_fixture::Fixture;
 
@@ -42,7 +42,9 @@ impl MemoryTree {
 
     pub(crate) fn resolve(&self) -> Vec<ResolvedFile> {
         let resolved = Mutex::new(vec![ResolvedFile::default(); self.files.len()]);
-        Resolver::new().resolve(self, &|file, edges| resolved.lock().unwrap()[file.0 as usize] = edges);
+        Resolver::new().resolve(self, Keep::Nothing, &|file, edges| {
+            resolved.lock().unwrap()[file.0 as usize] = edges
+        });
         resolved.into_inner().unwrap()
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use index::model::{FileId, ResolvedFile};
 use index::resolve::Resolver;
-use index::tree::{Manifest, Resolve, Tree, is_manifest};
+use index::tree::{Keep, Manifest, Resolve, Tree, is_manifest};
 use syntax::facts::FileFacts;
 
 /// Directories that hold other people's code or none.
@@ -40,7 +40,7 @@ impl MemoryTree {
     /// Resolves all files.
     pub(super) fn resolve(&self) -> Vec<ResolvedFile> {
         let resolved = Mutex::new(vec![ResolvedFile::default(); self.files.len()]);
-        Resolver::new().resolve(self, &|file, edges| {
+        Resolver::new().resolve(self, Keep::Nothing, &|file, edges| {
             resolved.lock().unwrap_or_else(PoisonError::into_inner)[file.0 as usize] = edges;
         });
         resolved.into_inner().unwrap_or_else(PoisonError::into_inner)

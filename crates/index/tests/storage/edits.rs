@@ -1,0 +1,219 @@
+//! Random edits of what other files can see: definitions added, renamed, moved and removed, bases, owners and imports
+//! exchanged, in every family of languages. After each, the followed snapshot is the one built from nothing.
+
+use proptest::prelude::*;
+
+use crate::support::{Project, assert_same};
+
+/// Few names, so that edits meet.
+const NAMES: &[&str] = &["run", "stop", "Base", "Child", "make", "Tool", "item", "Other"];
+
+/// One piece of a file: what it is, and the names that it is made of.
+#[derive(Clone, Debug)]
+struct Item {
+    shape: u8,
+    names: [usize; 3],
+}
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Insert { at: usize, item: Item },
+    Remove { at: usize },
+    Replace { at: usize, item: Item },
+    Swap { at: usize, with: usize },
+    Comment,
+}
+
+fn item() -> impl Strategy<Value = Item> {
+    (any::<u8>(), prop::array::uniform3(0..NAMES.len())).prop_map(|(shape, names)| Item { shape, names })
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        4 => (any::<usize>(), item()).prop_map(|(at, item)| Edit::Insert { at, item }),
+        2 => any::<usize>().prop_map(|at| Edit::Remove { at }),
+        3 => (any::<usize>(), item()).prop_map(|(at, item)| Edit::Replace { at, item }),
+        1 => (any::<usize>(), any::<usize>()).prop_map(|(at, with)| Edit::Swap { at, with }),
+        1 => Just(Edit::Comment),
+    ]
+}
+
+/// A language: the files of its project, what the first lines say, and how items are written.
+struct Family {
+    files: &'static [(&'static str, &'static str)],
+    items: &'static [&'static str],
+    comment: &'static str,
+}
+
+const FAMILIES: &[Family] = &[
+    Family {
+        files: &[
+            ("a.py", ""),
+            ("b.py", "from a import *\n"),
+            ("p/__init__.py", ""),
+            ("p/c.py", "import a\n"),
+        ],
+        items: &[
+            "from a import $0 as $1\n",
+            "from b import $0\n",
+            "from p.c import $0\n",
+            "def $0($1, $2=None):\n    $1.$2()\n    return $2\n",
+            "class $0($1):\n    def $2(self):\n        self.$1 = $0()\n        return self.$1.$2()\n",
+            "class $0:\n    $1 = [$2]\n    def stop(self): ...\n",
+            "$0 = $1\n",
+            "$0($1).$2()\n",
+            "@$0\ndef $1($2):\n    for x in [$2]:\n        x.$0()\n",
+            "a.$0($1, lambda x: x.$2())\n",
+        ],
+        comment: "# comment\n",
+    },
+    Family {
+        files: &[
+            ("go.mod", "module example.com/x\n\ngo 1.22\n"),
+            ("a.go", "package x\n\n"),
+            ("b.go", "package x\n\nimport \"example.com/x/u\"\n\nvar _ = u.Use\n"),
+            ("u/u.go", "package u\n\nfunc Use() {}\n"),
+        ],
+        items: &[
+            "type $0 struct { $1 *$2 }\n\n",
+            "type $0 struct { *$1 }\n\n",
+            "func (s *$0) $1($2 int) { s.$2.$1(1) }\n\n",
+            "type $0 interface { $1($2 int) }\n\n",
+            "func $0($1 *$2) *$2 { $1.run(2); return $1 }\n\n",
+            "func $0() { u.$1(); $2() }\n\n",
+            "var $0 = []$1{{}}\n\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("A.java", "package x;\n\n"),
+            ("B.java", "package x;\n\n"),
+            ("y/C.java", "package y;\nimport x.*;\n\n"),
+        ],
+        items: &[
+            "class $0 extends $1 { void $2() { $1(); this.$2(); } }\n",
+            "interface $0 { void $1($2 a); }\n",
+            "class $0 implements $1 { public void $1($2 a) { a.run(); } $0() {} }\n",
+            "class $0 { $1 $2; static $1 make($1 a) { return a.$2; } }\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("a.h", "#pragma once\n"),
+            ("a.cpp", "#include \"a.h\"\n"),
+            ("b.cpp", "#include \"a.h\"\n"),
+        ],
+        items: &[
+            "namespace $0 { class $1 { public: void $2(); }; }\n",
+            "class $0 : public $1 { public: virtual void $2(int); int item; };\n",
+            "void $0::$1(int a) { $2(); this->$2(); }\n",
+            "int $0(struct $1 *a) { a->$2(1); return $0(a); }\n",
+            "static int $0(void);\n",
+            "using namespace $0;\n",
+            "void $0::$1::$2() { run(); }\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[("a.ts", ""), ("b.ts", ""), ("c.js", "")],
+        items: &[
+            "import { $0 as $1 } from './a';\n",
+            "export * from './b';\n",
+            "export { $0 } from './b';\n",
+            "import $0 from './c';\n",
+            "export class $0 extends $1 { $2() { return this.$2(); } }\n",
+            "export function $0($1) { $1.$2(); return [$1]; }\n",
+            "export const $0 = { $1: $2 };\n",
+            "export default $0;\n",
+            "module.exports = { $0, $1 };\n",
+            "$0.$1($2);\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("Cargo.toml", "[package]\nname = \"x\"\n"),
+            ("src/lib.rs", "mod a;\npub mod b;\n"),
+            ("src/a.rs", ""),
+            ("src/b.rs", "use crate::a::*;\n"),
+        ],
+        items: &[
+            "pub struct $0 { pub $1: $2 }\n",
+            "impl $0 { pub fn $1(&self) -> $2 { self.$1() } }\n",
+            "pub trait $0 { fn $1(&self); }\n",
+            "impl $0 for $1 { fn $2(&self) { self.run() } }\n",
+            "pub use crate::b::$0;\n",
+            "pub fn $0($1: &$2) { $1.run(); crate::a::stop(); }\n",
+            "pub mod $0 { pub fn $1() { super::$2() } }\n",
+        ],
+        comment: "// comment\n",
+    },
+];
+
+fn write(family: &Family, header: &str, items: &[Item], comments: usize) -> String {
+    let mut text = header.to_string();
+    text.push_str(&family.comment.repeat(comments));
+    for item in items {
+        let mut line = family.items[usize::from(item.shape) % family.items.len()].to_string();
+        for (number, &name) in item.names.iter().enumerate() {
+            line = line.replace(&format!("${number}"), NAMES[name]);
+        }
+        text.push_str(&line);
+    }
+    text
+}
+
+fn change(items: &mut Vec<Item>, edit: &Edit) {
+    let length = items.len().max(1);
+    match edit {
+        Edit::Insert { at, item } => items.insert(at % (items.len() + 1), item.clone()),
+        Edit::Remove { at } if !items.is_empty() => drop(items.remove(at % length)),
+        Edit::Replace { at, item } if !items.is_empty() => items[at % length] = item.clone(),
+        Edit::Swap { at, with } if !items.is_empty() => items.swap(at % length, with % length),
+        _ => {}
+    }
+}
+
+fn check(family: usize, first: &[Vec<Item>], edits: &[(usize, Edit)]) {
+    let family = &FAMILIES[family];
+    let project = Project::new(&[]);
+    let mut files: Vec<(Vec<Item>, usize)> = first.iter().map(|items| (items.clone(), 0)).collect();
+    files.resize(family.files.len(), Default::default());
+    let is_source = |path: &str| !path.ends_with(".mod") && !path.ends_with(".toml");
+    for ((path, header), (items, _)) in family.files.iter().zip(&files) {
+        let items = if is_source(path) { &items[..] } else { &[] };
+        project.write(path, write(family, header, items, 0));
+    }
+    let mut indexer = project.indexer();
+    indexer.prepare().unwrap();
+    for (file, edit) in edits {
+        let file = file % family.files.len();
+        let (path, header) = family.files[file];
+        if !is_source(path) {
+            continue;
+        }
+        let (items, comments) = &mut files[file];
+        match edit {
+            Edit::Comment => *comments += 1,
+            edit => change(items, edit),
+        }
+        project.write(path, write(family, header, items, *comments));
+        let report = indexer.update(&[project.path(path)]).unwrap();
+        assert_same(&report.snapshot, &project.cold(1));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn edits_of_what_others_see_equal_a_cold_build(
+        family in 0..FAMILIES.len(),
+        first in prop::collection::vec(prop::collection::vec(item(), 0..7), 4),
+        edits in prop::collection::vec((any::<usize>(), edit()), 1..8),
+    ) {
+        check(family, &first, &edits);
+    }
+}
