@@ -124,6 +124,19 @@ pub fn caller(context: &RequestContext<RoleServer>) -> String {
     format!("{}\n{session}", principal(context).name())
 }
 
+/// The conversation that a request belongs to, as a name that no other has; `None` for a request that stands alone. A stream of
+/// its own is one conversation, so is a session of the transport, and so are the requests of a principal that carry the same
+/// key under `lacon/session` in their metadata.
+pub fn conversation(context: &RequestContext<RoleServer>) -> Option<String> {
+    let key = context.meta.0.0.get("lacon/session").and_then(|key| key.as_str());
+    let over_http = context.extensions.get::<axum::http::request::Parts>();
+    let is_alone = over_http.is_some_and(|parts| !parts.headers.contains_key("mcp-session-id"));
+    match (key, is_alone) {
+        (None, true) => None,
+        (key, _) => Some(format!("{}\n{}", caller(context), key.unwrap_or_default())),
+    }
+}
+
 fn principal(context: &RequestContext<RoleServer>) -> Principal {
     let parts = context.extensions.get::<axum::http::request::Parts>();
     let named = parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned();

@@ -46,10 +46,12 @@ macro_rules! verbs {
 pub(crate) use verbs;
 
 use commands::questions::{
-    analyze, callers, calls, dependencies, dependents, editing_context, implementations, outline, source, stats,
-    summary, symbols, usages,
+    analyze, blast_radius, callers, calls, communities, context, context_files, context_pr, dependencies, dependents,
+    editing_context, explain, implementations, outline, plan, source, stats, summary, symbols, usages,
 };
-use commands::{bench, completions, convert, decode, encode, export, gateway, index, man, mcp, status, tokens, watch};
+use commands::{
+    bench, completions, convert, decode, encode, export, gateway, index, man, mcp, savings, status, tokens, watch,
+};
 
 verbs! {
     /// The verbs, in the order `--help` lists them.
@@ -71,6 +73,14 @@ verbs! {
         Outline => outline,
         Stats => stats,
         Analyze => analyze,
+        Context => context,
+        ContextFiles => context_files,
+        ContextPr => context_pr,
+        BlastRadius => blast_radius,
+        Explain => explain,
+        Communities => communities,
+        Plan => plan,
+        Savings => savings,
         Mcp => mcp,
         Gateway => gateway,
         Encode => encode,

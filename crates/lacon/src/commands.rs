@@ -13,4 +13,5 @@ pub(crate) mod mcp;
 pub(crate) mod questions;
 pub(crate) mod status;
 pub(crate) mod tokens;
+pub(crate) mod savings;
 pub(crate) mod watch;

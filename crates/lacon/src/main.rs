@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod mcp;
 mod output;
+mod sessions;
 mod tools;
 mod workspace;
 

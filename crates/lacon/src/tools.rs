@@ -2,12 +2,16 @@
 //! tokens it may cost. The server, the command line and the reference page all read these tables.
 
 pub(crate) mod answer;
+mod context;
+mod deltas;
 mod edit;
 mod graph;
 pub(crate) mod readable;
 mod schema;
 mod scope;
 pub(crate) mod trees;
+
+use std::cell::RefCell;
 
 use codeintel::{QuestionError, Workspace};
 use serde::Serialize;
@@ -17,6 +21,7 @@ use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
 
 use crate::editing::Workbench;
+use crate::sessions::{Conversation, Memory};
 
 /// One question as a tool.
 pub(crate) struct Tool {
@@ -83,6 +88,43 @@ pub(crate) struct Desk<'a> {
     pub(crate) services: &'a Services,
     /// Who asks: nothing that is kept for one caller reaches another.
     pub(crate) caller: &'a str,
+    /// How the answer is wanted.
+    pub(crate) wish: Wish<'a>,
+}
+
+/// How a call wants its answer. A tool that fills a budget must know; the others need not look.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wish<'a> {
+    pub(crate) format: wire::Format,
+    pub(crate) max_tokens: usize,
+    /// The conversation, where the client takes references to what it was sent.
+    pub(crate) conversation: Option<&'a Conversation>,
+    finished: Option<&'a RefCell<Option<Finished>>>,
+}
+
+/// An answer whose tool has said it itself.
+pub(crate) struct Finished {
+    pub(crate) texts: Vec<String>,
+    pub(crate) format: wire::Format,
+}
+
+impl<'a> Desk<'a> {
+    /// Leaves the texts to send, for a tool whose answer is more than one value in one format.
+    fn finish(&self, finished: Finished) {
+        if let Some(place) = self.wish.finished {
+            place.replace(Some(finished));
+        }
+    }
+}
+
+impl<'a> Wish<'a> {
+    /// A client that takes references.
+    pub(crate) fn in_conversation(conversation: Option<&'a Conversation>) -> Wish<'a> {
+        Wish {
+            conversation,
+            ..Wish::default()
+        }
+    }
 }
 
 /// What this process keeps between calls, for all clients.
@@ -91,6 +133,8 @@ pub(crate) struct Services {
     pub(crate) compilers: lsp::Servers,
     /// Edits that are only tried so far.
     pub(crate) workbench: Workbench,
+    /// What clients were sent.
+    pub(crate) memory: Memory,
 }
 
 impl Default for Services {
@@ -98,12 +142,13 @@ impl Default for Services {
         Services {
             compilers: lsp::Servers::new(lsp::Config::default()),
             workbench: Workbench::default(),
+            memory: Memory::default(),
         }
     }
 }
 
 /// The families of tools, in the order they are listed; each has a file of its own.
-const FAMILIES: &[&[Tool]] = &[graph::TOOLS, edit::TOOLS];
+const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, edit::TOOLS];
 
 /// Every tool, in the order they are listed.
 pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {

@@ -24,6 +24,7 @@ use crate::layout::{Column, Layout, Rows};
 
 pub use analyze::{Cycle, Cycles, DeadCode, DeadSymbol, Hotspot, Hotspots};
 pub use batch_symbols::{BatchSymbol, BatchSymbols};
+pub(crate) use context_pack::from_word;
 pub use context_pack::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol};
 pub use contracts::{Contract, ContractsList, ContractsOrphans, Orphan};
 pub use editing_context::{EditingContext, EditingTarget};

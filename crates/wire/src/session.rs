@@ -113,11 +113,12 @@ impl Session {
         now.duration_since(self.used)
     }
 
-    /// The id of the symbol that has this number.
-    pub fn id_of(&self, number: u64) -> Option<&str> {
+    /// The id of the symbol that has this number, in a table or a graph.
+    pub fn id_of(&self, number: u64) -> Option<String> {
         // Few calls carry a number; a second table would cost more than looking through the first.
         let held = self.symbols.iter().find(|(_, held)| held.number == number);
-        held.map(|(id, _)| id.as_str())
+        let in_graph = || self.graph.name_of(number).map(crate::answers::from_word);
+        held.map(|(id, _)| id.clone()).or_else(in_graph)
     }
 
     /// The sender's side for graph payloads, counting on where the tables stopped: a number means one symbol in both.

@@ -1,8 +1,10 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
 pub(crate) mod accuracy;
+pub(crate) mod context;
 pub(crate) mod gateway;
 pub(crate) mod index;
+pub(crate) mod session;
 pub(crate) mod one_token_server;
 mod peer;
 pub(crate) mod wire;
@@ -23,8 +25,10 @@ verbs! {
     Bench {
         Accuracy => accuracy,
         Gateway => gateway,
+        Context => context,
         Index => index,
         OneTokenServer => one_token_server,
+        Session => session,
         Wire => wire,
     }
 }

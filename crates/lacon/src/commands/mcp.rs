@@ -52,6 +52,10 @@ pub(crate) struct Args {
     /// Answer from the index as it is: neither build nor follow changes
     #[arg(long)]
     no_watch: bool,
+
+    /// In each conversation, refer to what was sent before instead of sending it again, even to clients that do not ask for it
+    #[arg(long, env = "LACON_SESSION")]
+    session: bool,
 }
 
 pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
@@ -61,7 +65,12 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         services: Arc::default(),
         toolset: args.toolset,
         format: usual_format()?,
+        references: args.session,
     };
+    if let Some(directory) = trees.directory() {
+        server.services.memory.ledger.open(&directory);
+    }
+    let services = server.services.clone();
     let keep = {
         let trees = trees.clone();
         move || {
@@ -95,6 +104,7 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         }
     });
     trees.stop();
+    services.memory.ledger.close();
     // Reading standard input cannot be interrupted, and must not keep the process.
     runtime.shutdown_background();
     served

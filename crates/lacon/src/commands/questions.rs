@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::tools::answer::answer;
 use crate::tools::trees::Trees;
-use crate::tools::{self, Desk, Services, readable};
+use crate::tools::{self, Desk, Services, Wish, readable};
 
 /// Where to ask and how to print.
 #[derive(clap::Args)]
@@ -197,6 +197,113 @@ pub(crate) struct Any {
     repo: Vec<String>,
 }
 
+/// A task.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Task {
+    /// What is to be done, in words; names and paths in it count most
+    task: String,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    budget: Budget,
+}
+
+/// A budget of tokens.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Budget {
+    /// Tokens at most (o200k), and nearly all are used
+    #[arg(long, value_name = "N", default_value_t = 5_000)]
+    budget: u32,
+
+    /// Say why each symbol is there
+    #[arg(long)]
+    explain: bool,
+}
+
+/// Some files.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Files {
+    /// Paths, or ends of them
+    #[arg(required = true)]
+    files: Vec<String>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    budget: Budget,
+}
+
+/// A change.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Change {
+    /// Branch or commit to compare with; without it the trunk, and on the trunk what is not committed
+    base: Option<String>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    budget: Budget,
+}
+
+/// What changes.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Changing {
+    /// Symbols: ids, names, Owner.name or path:line
+    #[arg(value_name = "SYMBOL", required_unless_present_any = ["files", "diff"])]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    symbols: Vec<String>,
+
+    /// Files instead of symbols
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["symbols", "diff"])]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
+
+    /// What git says has changed since this branch or commit; "" for the trunk
+    #[arg(long, value_name = "BASE", conflicts_with = "symbols")]
+    diff: Option<String>,
+
+    /// Uses away at most
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    budget: Budget,
+}
+
+/// A symbol and its surroundings.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Surroundings {
+    /// Symbol: id, name, Owner.name or path:line
+    #[arg(value_name = "SYMBOL")]
+    id: String,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    budget: Budget,
+}
+
+/// A task, without a budget.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Intent {
+    /// What is to be done, in words
+    task: String,
+}
+
+/// Groups of symbols.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Groups {
+    /// list, or for_symbol with --id
+    #[arg(default_value = "list")]
+    action: String,
+
+    /// The symbol whose group is asked for
+    #[arg(long, value_name = "SYMBOL")]
+    id: Option<String>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+}
+
 /// Declares verbs: `module: Parameters => "tool"` makes a module with the `Args` and the `run` of a verb.
 macro_rules! questions {
     ($($(#[$about:meta])* $module:ident: $parameters:ident => $tool:literal,)*) => {$(
@@ -248,6 +355,20 @@ questions! {
     stats: Any => "graph_stats",
     /// Questions about the whole graph: dead_code, hotspots, cycles
     analyze: Kind => "analyze",
+    /// What matters for a task, within a budget of tokens
+    context: Task => "context_for_task",
+    /// What to know before working on some files
+    context_files: Files => "context_for_files",
+    /// What to know about the changes of this branch
+    context_pr: Change => "context_for_pr",
+    /// What a change may break, by distance
+    blast_radius: Changing => "blast_radius",
+    /// One symbol and what surrounds it
+    explain: Surroundings => "explain_symbol",
+    /// Which symbols belong together
+    communities: Groups => "communities",
+    /// Which questions to ask next for a task
+    plan: Intent => "plan_turn",
 }
 
 fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Output) -> Result<(), Failure> {
@@ -266,6 +387,7 @@ fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Ou
         workspace: &workspace,
         services: &Services::default(),
         caller: "command line",
+        wish: Wish::default(),
     };
     let said = answer(tool, &desk, arguments, asking.format.unwrap_or(Format::Json)).map_err(failure)?;
     if for_agent {
@@ -274,7 +396,7 @@ fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Ou
         let value: Value = serde_json::from_str(&said.text)?;
         match asking.json {
             true => output.json(&value)?,
-            false => output.line(readable::text(&value)),
+            false => output.line(readable::text(&value, output.paint())),
         }
     }
     if let Some(note) = said.note {
@@ -284,7 +406,7 @@ fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Ou
 }
 
 /// What was asked is at fault, unless there is nothing to ask.
-fn failure(refusal: Refusal) -> Failure {
+pub(crate) fn failure(refusal: Refusal) -> Failure {
     let exit = match refusal.code.as_str() {
         "no_index" | "index_building" | "internal_error" => Exit::Failed,
         _ => Exit::BadInput,

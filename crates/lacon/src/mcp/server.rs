@@ -26,7 +26,8 @@ use wire::protocol::Refusal;
 use super::{prompts, resources};
 use crate::tools::answer::{Said, answer, refused};
 use crate::tools::trees::Trees;
-use crate::tools::{self, Desk, Services, Tool, Toolset, refusal};
+use crate::sessions::Conversation;
+use crate::tools::{self, Desk, Services, Tool, Toolset, Wish, refusal};
 
 /// One connection to a client, or one stateless request of it.
 #[derive(Clone)]
@@ -36,6 +37,8 @@ pub(crate) struct QuestionServer {
     pub(crate) toolset: Toolset,
     /// Where neither the call nor the session says.
     pub(crate) format: Format,
+    /// Whether clients that say nothing take references to what they were sent.
+    pub(crate) references: bool,
 }
 
 const INSTRUCTIONS: &str = "Code graph of this workspace. Symbols: id, name, Owner.name or path:line. Ask here who calls, \
@@ -126,12 +129,14 @@ impl Asker {
         let on_drop = StopOnDrop(stop.clone());
         let (trees, services, format) = (self.server.trees.clone(), self.server.services.clone(), self.format);
         let caller = gateway::server::caller(&self.context);
+        let conversation = self.conversation();
         let asked = tokio::task::spawn_blocking(move || {
             let workspace = trees.workspace()?.with_stop(stop);
             let desk = Desk {
                 workspace: &workspace,
                 services: &services,
                 caller: &caller,
+                wish: Wish::in_conversation(conversation.as_deref()),
             };
             answer(tool, &desk, arguments, format)
         });
@@ -141,6 +146,23 @@ impl Asker {
         };
         drop(on_drop);
         said.unwrap_or_else(|error| Err(refusal("internal_error", format!("the question failed: {error}"))))
+    }
+
+    /// The conversation, of a client that takes references: it asks for them, or its session is in GCF, or the server was told.
+    /// A client that says nothing gets everything in full.
+    fn conversation(&self) -> Option<Arc<Conversation>> {
+        let name = gateway::server::conversation(&self.context)?;
+        let capability = self
+            .context
+            .client_capabilities()
+            .and_then(|capabilities| capabilities.experimental)
+            .and_then(|mut experimental| experimental.remove("lacon/session"));
+        let wanted = match self.context.meta.0.0.get("lacon/session") {
+            Some(Value::Bool(wanted)) => *wanted,
+            Some(Value::String(_)) => true,
+            _ => capability.is_some() || self.server.references || self.format == Format::Gcf,
+        };
+        wanted.then(|| self.server.services.memory.conversation(&name))
     }
 
     /// Says how far the index is, to a client that asked to hear it. What was told before is not told again.

@@ -3,6 +3,8 @@
 //! The one trick of the size: an answer that costs too much is asked for again with less, so that totals and
 //! cursors come from the question itself and are right by construction. Tokens are counted in the text as it is sent.
 
+use std::cell::RefCell;
+
 use codeintel::Workspace;
 use codeintel::source::etag;
 use serde_json::{Map, Value, json};
@@ -11,7 +13,8 @@ use wire::protocol::{Refusal, UNKNOWN_REPO, encode_error};
 use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
-use super::{Cut, Desk, Reply, Tool, refusal, scope};
+use super::{Cut, Desk, Finished, Reply, Tool, Wish, deltas, refusal, scope};
+use crate::sessions::Account;
 
 /// What is sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +49,17 @@ pub(crate) fn answer(
     format: Format,
 ) -> Result<Said, Refusal> {
     let common = Common::take(tool, &mut arguments, format)?;
+    if let Some(conversation) = desk.wish.conversation {
+        let unknown = |reference| {
+            conversation.reset();
+            let message = format!("`{reference}` refers to nothing that was sent here: answers come in full again; give the id");
+            refusal("unknown_reference", message)
+        };
+        conversation.resolve(&mut arguments).map_err(unknown)?;
+        if common.if_none_match.is_none() && !arguments.contains_key("pack_root") {
+            conversation.called(tool.name, &arguments);
+        }
+    }
     asked(tool, desk, &arguments, &common).map_err(|refusal| not_yet(refusal, desk.workspace))
 }
 
@@ -62,17 +76,70 @@ fn not_yet(refusal: Refusal, workspace: &Workspace) -> Refusal {
 
 fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Common) -> Result<Said, Refusal> {
     let workspace = &scope::narrow(tool, desk.workspace, common.repo.as_ref())?;
-    let desk = &Desk { workspace, ..*desk };
+    let finished = RefCell::new(None);
+    let wish = Wish {
+        format: common.format,
+        max_tokens: common.max_tokens,
+        finished: Some(&finished),
+        ..desk.wish
+    };
+    let desk = &Desk { workspace, wish, ..*desk };
     let reply = reply(tool, desk, arguments.clone())?;
-    let kept = (tool.cut == Cut::Told).then(|| (reply.value.clone(), reply.layout.clone()));
+    if let Some(Finished { texts, format }) = finished.take() {
+        note_down(tool, desk, &texts, &reply.value);
+        let mut texts = texts.into_iter();
+        return Ok(Said {
+            text: texts.next().unwrap_or_default(),
+            format,
+            note: texts.next(),
+        });
+    }
+    let kept = (tool.cut == Cut::Told).then(|| (reply.value.clone(), reply.layout));
     let whole = said(tool, reply, common, None)?;
     if whole.tokens() <= common.max_tokens || whole.is_not_modified {
-        return Ok(whole.said);
+        return Ok(delivered(tool, desk, whole, common));
     }
     match kept {
         Some((value, layout)) => told(tool, Reply { value, layout }, common),
-        None => fit(tool, desk, arguments, common, whole),
+        None => fit(tool, desk, arguments, common, whole).map(|candidate| delivered(tool, desk, candidate, common)),
     }
+}
+
+/// The last step: what the client holds already is not said again, and what was saved is noted down.
+fn delivered(tool: &Tool, desk: &Desk, candidate: Candidate, common: &Common) -> Said {
+    let mut said = candidate.said;
+    if candidate.is_not_modified {
+        return said;
+    }
+    let changes = deltas::since(desk, tool.name, &candidate.value, common.if_none_match.as_deref(), &said);
+    let referred = desk
+        .wish
+        .conversation
+        .filter(|_| changes.is_none() && said.format != Format::Markdown)
+        .and_then(|conversation| conversation.refer(&candidate.value, &said.text, common.format));
+    if let Some(changes) = changes {
+        said = changes;
+    } else if let Some(referred) = referred {
+        let notes: Vec<String> = said.note.into_iter().chain(referred.note).collect();
+        said = Said {
+            text: referred.text,
+            format: referred.format,
+            note: (!notes.is_empty()).then(|| notes.join("\n")),
+        };
+    }
+    let texts: Vec<String> = std::iter::once(said.text.clone()).chain(said.note.clone()).collect();
+    note_down(tool, desk, &texts, &candidate.value);
+    said
+}
+
+fn note_down(tool: &Tool, desk: &Desk, texts: &[String], value: &Value) {
+    desk.services.memory.ledger.note(|| Account {
+        session: etag(&[desk.caller.as_bytes()])[..8].to_string(),
+        tool: tool.name,
+        texts: texts.to_vec(),
+        value: value.clone(),
+        workspace: desk.workspace.clone(),
+    });
 }
 
 /// A refusal as it is sent: the `error` section, or its JSON.
@@ -97,7 +164,11 @@ impl Common {
             Some(other) => return Err(wrong("format", format!("expected a name, not {other}"))),
         };
         let max_tokens = match arguments.remove("max_tokens") {
-            None | Some(Value::Null) => tool.max_tokens,
+            // A tool that fills a budget may be given more than it takes by itself.
+            None | Some(Value::Null) => match arguments.get("budget").and_then(Value::as_u64) {
+                Some(budget) => usize::try_from(budget).unwrap_or(usize::MAX),
+                None => tool.max_tokens,
+            },
             Some(value) => match value.as_u64() {
                 Some(tokens) if tokens >= FEWEST_TOKENS as u64 => usize::try_from(tokens).unwrap_or(usize::MAX),
                 _ => {
@@ -135,6 +206,8 @@ struct Candidate {
     is_not_modified: bool,
     /// Rows, lines or symbols in it.
     size: usize,
+    /// What it says.
+    value: Value,
 }
 
 impl Candidate {
@@ -178,6 +251,7 @@ fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) ->
         },
         is_not_modified,
         size,
+        value: reply.value,
     })
 }
 
@@ -224,7 +298,7 @@ fn fit(
     arguments: &Map<String, Value>,
     common: &Common,
     whole: Candidate,
-) -> Result<Said, Refusal> {
+) -> Result<Candidate, Refusal> {
     let too_large = |tokens: usize| {
         refusal(
             "over_budget",
@@ -259,7 +333,7 @@ fn fit(
             over = (size, tokens);
         }
     }
-    best.map(|candidate| candidate.said).ok_or_else(|| too_large(over.1))
+    best.ok_or_else(|| too_large(over.1))
 }
 
 /// What a tool did, said within the limit: without the difference it made, then with a shorter list. It is said even where the

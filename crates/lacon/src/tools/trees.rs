@@ -87,6 +87,14 @@ impl Trees {
         })
     }
 
+    /// The index directory of the first: what is not about one tree is kept there.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        let state = lock(&self.state);
+        let tree = state.trees.first()?;
+        let location = index::store::Location::of(&tree.root, tree.index_dir.as_deref()).ok()?;
+        Some(location.directory)
+    }
+
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         lock(&self.state).trees.len()

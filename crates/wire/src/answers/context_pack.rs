@@ -158,7 +158,11 @@ impl ContextPack {
             .zip(numbers)
             .map(|(symbol, number)| (symbol.id.as_str(), *number))
             .collect();
-        let number = |id: &str| places.get(id).copied().unwrap_or(u64::MAX);
+        let label = |id: &str| {
+            places
+                .get(id)
+                .map_or_else(|| to_word(id), |number| format!("@{number}"))
+        };
         let mut out = format!("sources total={} truncated={}", self.total, self.truncated);
         for (name, said) in [("note", &self.note), ("incomplete", &self.incomplete)] {
             if let Some(said) = said {
@@ -169,16 +173,11 @@ impl ContextPack {
         for source in &self.sources {
             let count = source.text.split('\n').count();
             match is_held(source) {
-                true => out.push_str(&format!(
-                    "@{} {} {} sent\n",
-                    number(&source.id),
-                    source.form,
-                    source.line
-                )),
+                true => out.push_str(&format!("{} {} {} sent\n", label(&source.id), source.form, source.line)),
                 false => {
                     out.push_str(&format!(
-                        "@{} {} {} {count}\n",
-                        number(&source.id),
+                        "{} {} {} {count}\n",
+                        label(&source.id),
                         source.form,
                         source.line
                     ));
@@ -189,8 +188,8 @@ impl ContextPack {
         }
         for reason in &self.reasons {
             out.push_str(&format!(
-                "@{} why {}\n",
-                number(&reason.id),
+                "{} why {}\n",
+                label(&reason.id),
                 reason.reason.replace('\n', " ")
             ));
         }
@@ -250,7 +249,11 @@ impl ContextPack {
         while let Some(line) = lines.next() {
             let words: Vec<&str> = line.splitn(4, ' ').collect();
             let symbol = |word: &str| {
-                let number: u64 = word.strip_prefix('@')?.parse().ok()?;
+                // In a delta, where a symbol may have no number, it goes by its name.
+                let Some(digits) = word.strip_prefix('@') else {
+                    return Some(from_word(word));
+                };
+                let number: u64 = digits.parse().ok()?;
                 let place = numbers.iter().position(|other| *other == number)?;
                 graph.symbols.get(place).map(|symbol| from_word(&symbol.qualified_name))
             };
@@ -317,7 +320,7 @@ fn to_word(id: &str) -> String {
     word
 }
 
-fn from_word(word: &str) -> String {
+pub(crate) fn from_word(word: &str) -> String {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word.as_bytes();
     while let Some((first, after)) = rest.split_first() {

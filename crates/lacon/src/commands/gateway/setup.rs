@@ -108,6 +108,7 @@ pub(crate) fn mount_code_tools(config: &GatewayConfig, options: &mut Options) ->
         services: Arc::default(),
         toolset: Toolset::All,
         format: options.output_format,
+        references: false,
     };
     let mount = Mount::new(move || server.clone());
     options.mounts.insert("lacon".to_owned(), mount);

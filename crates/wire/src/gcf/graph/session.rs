@@ -95,6 +95,12 @@ impl Session {
         self.sent.is_empty()
     }
 
+    /// The qualified name of the symbol that has this number.
+    pub fn name_of(&self, number: u64) -> Option<&str> {
+        let held = self.sent.iter().find(|(_, sent)| sent.number == number);
+        held.map(|((_, name), _)| name.as_str())
+    }
+
     /// The number that the next new symbol gets.
     pub fn next_number(&self) -> u64 {
         self.next

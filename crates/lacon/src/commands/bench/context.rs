@@ -1,0 +1,325 @@
+//! `lacon bench context`: how well a context finds what a change touched, from the history of a repository, beside plain BM25.
+//!
+//! A task is what someone wrote about a change (a commit's message, or the head of a patch file); the answer is the set of files
+//! that the change touched. The tree is searched as it was before any of the changes. The same run counts how well budgets are
+//! filled, how long a question takes, and what a second question costs after one file was edited.
+
+mod bm25;
+mod tasks;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context as _, anyhow};
+use codeintel::context::ranked_files;
+use codeintel::{Derived, Repository, Workspace};
+use index::build::{Indexer, Options, open_snapshot};
+use serde_json::{Map, Value, json};
+use wire::Format;
+use wire::gcf::graph;
+use wire::tokens::Tokenizer;
+
+use self::bm25::Bm25;
+use self::tasks::Task;
+use crate::commands::questions::failure;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::tools::answer::answer;
+use crate::tools::{self, Desk, Services, Wish};
+
+/// Recall, budgets, latency and deltas of contexts, on the history of a repository
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon bench context ~/src/shop --since v2.0             # commits after v2.0, on the tree of v2.0
+  lacon bench context exim4-4.96 --patches debian/patches  # patch files, on the tree they apply to")]
+pub(crate) struct Args {
+    /// A git repository, or with --patches a tree
+    #[arg(value_name = "DIR")]
+    root: PathBuf,
+
+    /// The commit whose tree is searched; the commits after it are the tasks
+    #[arg(long, value_name = "COMMIT", required_unless_present = "patches")]
+    since: Option<String>,
+
+    /// Take tasks from the patch files in this directory instead of from git
+    #[arg(long, value_name = "DIR", conflicts_with = "since")]
+    patches: Option<PathBuf>,
+
+    /// Tasks at most
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    tasks: usize,
+
+    /// Re-queries after an edit of one file, at most
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    edits: usize,
+
+    /// Budgets to fill for each task
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        value_delimiter = ',',
+        default_value = "1000,4000,8000,20000"
+    )]
+    budgets: Vec<u64>,
+
+    /// Keep the index of the tree here, to use it again
+    #[arg(long, value_name = "DIR")]
+    keep_index: Option<PathBuf>,
+
+    /// Print JSON, every task included
+    #[arg(long)]
+    json: bool,
+}
+
+/// Files that count as found.
+const FIRST: usize = 10;
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let scratch = Scratch::new()?;
+    let (tree, mut tasks) = match (&args.patches, &args.since) {
+        (Some(patches), _) => (args.root.clone(), tasks::from_patches(patches)?),
+        (None, Some(since)) => {
+            let tree = scratch.path("tree");
+            tasks::checkout(&args.root, since, &tree)?;
+            (tree, tasks::from_commits(&args.root, since)?)
+        }
+        (None, None) => return Err(anyhow!("give --since or --patches").into()),
+    };
+    let index = args.keep_index.clone().unwrap_or_else(|| scratch.path("index"));
+    let started = Instant::now();
+    let workspace = indexed(&tree, &index)?;
+    let indexing = started.elapsed();
+    let snapshot = &workspace.repositories()[0].snapshot;
+    for task in &mut tasks {
+        task.files.retain(|path| snapshot.find_file(path).is_some());
+    }
+    tasks.retain(|task| !task.files.is_empty() && task.files.len() <= FIRST);
+    tasks.truncate(args.tasks);
+    if tasks.is_empty() {
+        return Err(anyhow!("no change touches an indexed file of the tree")).map_err(Failure::from);
+    }
+    let bm25 = Bm25::of(&workspace);
+    let found = retrieval(&workspace, &bm25, &tasks)?;
+    let budgets = budgets(&workspace, &tasks, &args.budgets)?;
+    let deltas = deltas(&tree, &index, &tasks, args.edits)?;
+    let totals = snapshot.totals();
+    let answer = json!({
+        "lines": totals.lines, "files": snapshot.file_count(), "tasks": tasks.len(), "indexing_seconds": indexing.as_secs_f64().round(),
+        "retrieval": found, "budgets": budgets, "deltas": deltas,
+    });
+    if args.json {
+        return output.json(&answer);
+    }
+    let show = |value: &Value| value.as_f64().map_or("-".to_string(), |number| format!("{number:.3}"));
+    output.line(format!(
+        "{} tasks, {} lines in {} files",
+        tasks.len(),
+        totals.lines,
+        snapshot.file_count()
+    ));
+    output.line(format!(
+        "recall@{FIRST} of files: {} (plain BM25 {}, {} times as much); mean reciprocal rank {} ({})",
+        show(&found["recall"]),
+        show(&found["recall_bm25"]),
+        show(&found["times"]),
+        show(&found["mrr"]),
+        show(&found["mrr_bm25"])
+    ));
+    for row in budgets.as_array().into_iter().flatten() {
+        output.line(format!(
+            "budget {:>6}: used {} at least, {} on average; exceeded {} times; under 90 % {} times; {} ms (p50), {} ms (p99)",
+            row["budget"], show(&row["least"]), show(&row["mean"]), row["exceeded"], row["underfilled"], show(&row["p50_ms"]), show(&row["p99_ms"])
+        ));
+    }
+    output.line(format!(
+        "re-query after an edit of one file: {} of the whole pack on average, {} at most, over {} edits; all applied and verified",
+        show(&deltas["mean"]),
+        show(&deltas["most"]),
+        deltas["edits"]
+    ));
+    Ok(())
+}
+
+fn indexed(tree: &Path, index: &Path) -> Result<Workspace, Failure> {
+    let options = Options {
+        directory: Some(index.to_path_buf()),
+        ..Options::default()
+    };
+    let mut indexer = Indexer::open(tree, options)?;
+    indexer.build()?;
+    drop(indexer);
+    Ok(Workspace::new(vec![Repository {
+        name: "tree".to_string(),
+        root: tree.canonicalize()?,
+        snapshot: std::sync::Arc::new(open_snapshot(tree, Some(index))?),
+        incomplete: None,
+        derived: Derived::default(),
+    }]))
+}
+
+/// Recall of both rankings over the same tasks.
+fn retrieval(workspace: &Workspace, bm25: &Bm25, tasks: &[Task]) -> Result<Value, Failure> {
+    let (mut ours, mut plain) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    for task in tasks {
+        let found = ranked_files(workspace, &task.text, FIRST).map_err(|error| anyhow!("{error}"))?;
+        let baseline = bm25.search(&task.text, FIRST);
+        let recall = |files: &[String]| {
+            let hits = task.files.iter().filter(|path| files.contains(path)).count();
+            hits as f64 / task.files.len() as f64
+        };
+        let first = |files: &[String]| {
+            let place = files.iter().position(|path| task.files.contains(path));
+            place.map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
+        };
+        ours.push((recall(&found), first(&found)));
+        plain.push((recall(&baseline), first(&baseline)));
+        rows.push(json!({
+            "task": task.name, "files": task.files, "recall": recall(&found), "recall_bm25": recall(&baseline), "found": found,
+        }));
+    }
+    let mean =
+        |list: &[(f64, f64)], part: fn(&(f64, f64)) -> f64| list.iter().map(part).sum::<f64>() / list.len() as f64;
+    let (recall, recall_bm25) = (mean(&ours, |one| one.0), mean(&plain, |one| one.0));
+    Ok(json!({
+        "recall": recall, "recall_bm25": recall_bm25, "times": recall / recall_bm25.max(1e-9),
+        "mrr": mean(&ours, |one| one.1), "mrr_bm25": mean(&plain, |one| one.1), "tasks": rows,
+    }))
+}
+
+/// How well each budget is filled, and how long that takes.
+fn budgets(workspace: &Workspace, tasks: &[Task], budgets: &[u64]) -> Result<Value, Failure> {
+    let services = Services::default();
+    let desk = desk(workspace, &services);
+    // The first question opens the search index: what is measured is every other.
+    ask(&desk, &tasks[0].text, 1_000, None)?;
+    let mut rows = Vec::new();
+    for &budget in budgets {
+        let (mut shares, mut times, mut exceeded) = (Vec::new(), Vec::new(), 0);
+        for task in tasks {
+            let started = Instant::now();
+            let texts = ask(&desk, &task.text, budget, None)?;
+            times.push(started.elapsed().as_secs_f64() * 1000.0);
+            let used = tokens(&texts);
+            exceeded += usize::from(used as u64 > budget);
+            shares.push(used as f64 / budget as f64);
+        }
+        times.sort_by(f64::total_cmp);
+        let at = |share: f64| times[((times.len() as f64 * share) as usize).min(times.len() - 1)];
+        rows.push(json!({
+            "budget": budget, "least": shares.iter().copied().fold(1.0, f64::min), "exceeded": exceeded,
+            "mean": shares.iter().sum::<f64>() / shares.len() as f64,
+            "underfilled": shares.iter().filter(|share| **share < 0.9).count(), "p50_ms": at(0.5), "p99_ms": at(0.99),
+        }));
+    }
+    Ok(rows.into())
+}
+
+/// Edits a file of each pack in turn and asks again; the delta is applied as a client would.
+fn deltas(tree: &Path, index: &Path, tasks: &[Task], most: usize) -> Result<Value, Failure> {
+    let services = Services::default();
+    let mut shares: Vec<f64> = Vec::new();
+    for task in tasks.iter().take(most) {
+        let workspace = indexed(tree, index)?;
+        let whole = ask(&desk(&workspace, &services), &task.text, 5_000, None)?;
+        let base = graph::decode(&whole[0]).map_err(|error| anyhow!("{error}"))?;
+        let Some(edit) = Edit::of(&workspace, &base) else {
+            continue;
+        };
+        let undo = edit.apply(tree)?;
+        let workspace = indexed(tree, index)?;
+        let texts = ask(&desk(&workspace, &services), &task.text, 5_000, Some(&base.pack_root));
+        std::fs::write(tree.join(&edit.path), undo)?;
+        let texts = texts?;
+        if texts[0].contains(" delta=true") {
+            let delta = graph::decode_delta(&texts[0]).map_err(|error| anyhow!("{error}"))?;
+            graph::apply(&base, &delta).map_err(|error| anyhow!("{}: {error}", task.name))?;
+        }
+        let full = ask(&desk(&workspace, &Services::default()), &task.text, 5_000, None)?;
+        shares.push(tokens(&texts) as f64 / tokens(&full) as f64);
+    }
+    Ok(json!({
+        "edits": shares.len(), "mean": shares.iter().sum::<f64>() / shares.len().max(1) as f64,
+        "most": shares.iter().copied().fold(0.0, f64::max), "shares": shares,
+    }))
+}
+
+/// One more line inside the body of a symbol of a pack.
+struct Edit {
+    path: String,
+    after_line: u32,
+}
+
+impl Edit {
+    fn of(workspace: &Workspace, pack: &graph::Graph) -> Option<Edit> {
+        let snapshot = &workspace.repositories()[0].snapshot;
+        pack.symbols.iter().find_map(|symbol| {
+            let view = snapshot.find(&symbol.qualified_name)?;
+            let span = view.span();
+            (!view.is_file() && span.end_line > span.start_line + 2).then(|| Edit {
+                path: view.path().to_string(),
+                after_line: span.start_line + (span.end_line - span.start_line) / 2,
+            })
+        })
+    }
+
+    /// Repeats the line; gives the file as it was.
+    fn apply(&self, tree: &Path) -> Result<Vec<u8>, Failure> {
+        let path = tree.join(&self.path);
+        let before = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let mut lines: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
+        let at = (self.after_line as usize).min(lines.len());
+        lines.insert(at, b"\n");
+        std::fs::write(&path, lines.concat())?;
+        Ok(before)
+    }
+}
+
+fn desk<'a>(workspace: &'a Workspace, services: &'a Services) -> Desk<'a> {
+    Desk {
+        workspace,
+        services,
+        caller: "bench",
+        wish: Wish::default(),
+    }
+}
+
+/// The texts of a context in GCF.
+fn ask(desk: &Desk, task: &str, budget: u64, root: Option<&str>) -> Result<Vec<String>, Failure> {
+    let tool = tools::find("context_for_task").ok_or_else(|| anyhow!("no tool for contexts"))?;
+    let mut arguments = Map::from_iter([("task".to_string(), task.into()), ("budget".to_string(), budget.into())]);
+    if let Some(root) = root {
+        arguments.insert("pack_root".into(), root.into());
+    }
+    let said = answer(tool, desk, arguments, Format::Gcf).map_err(failure)?;
+    Ok(std::iter::once(said.text).chain(said.note).collect())
+}
+
+fn tokens(texts: &[String]) -> usize {
+    texts.iter().map(|text| Tokenizer::O200k.count(text)).sum()
+}
+
+/// A directory that goes with the run.
+struct Scratch {
+    directory: PathBuf,
+}
+
+impl Scratch {
+    fn new() -> Result<Scratch, Failure> {
+        let directory = std::env::temp_dir().join(format!("lacon-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).with_context(|| format!("cannot make `{}`", directory.display()))?;
+        Ok(Scratch { directory })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Best effort: what is left lies among temporary files.
+        drop(std::fs::remove_dir_all(&self.directory));
+    }
+}

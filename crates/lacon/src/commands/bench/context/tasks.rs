@@ -1,0 +1,269 @@
+//! Tasks from history: what was written about a change, and which files it touched. What tools added to the words (trailers,
+//! links, lists of files) is taken out, or the answer would stand in the question.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, anyhow};
+
+use crate::failure::Failure;
+
+/// One change.
+pub(super) struct Task {
+    /// The commit or the patch file.
+    pub(super) name: String,
+    /// What was written about it.
+    pub(super) text: String,
+    /// The files it touched that were there before.
+    pub(super) files: Vec<String>,
+}
+
+/// The commits after `since`, newest first, merges left out.
+pub(super) fn from_commits(repository: &Path, since: &str) -> Result<Vec<Task>, Failure> {
+    let range = format!("{since}..HEAD");
+    let text = git(
+        repository,
+        &[
+            "log",
+            "--no-merges",
+            "--no-renames",
+            "--name-status",
+            "--format=%x01%h%x02%B%x02",
+            "--end-of-options",
+            &range,
+            "--",
+        ],
+    )?;
+    let mut tasks = Vec::new();
+    for commit in text.split('\u{1}').skip(1) {
+        let mut parts = commit.split('\u{2}');
+        let (Some(name), Some(message), Some(list)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        // A file that is new was not there to be found.
+        let files = list
+            .lines()
+            .filter_map(|line| line.strip_prefix("M\t").or_else(|| line.strip_prefix("D\t")));
+        tasks.push(Task {
+            name: name.to_string(),
+            text: words(message),
+            files: files.map(str::to_string).collect(),
+        });
+    }
+    tasks.retain(|task| !task.text.is_empty());
+    Ok(tasks)
+}
+
+/// The patch files of a directory, in the order of their names.
+pub(super) fn from_patches(directory: &Path) -> Result<Vec<Task>, Failure> {
+    let mut paths = Vec::new();
+    collect(directory, &mut paths).with_context(|| format!("cannot read `{}`", directory.display()))?;
+    paths.sort();
+    let mut tasks = Vec::new();
+    for path in paths {
+        let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Without words of a person there is no task, only a file name.
+        let (head, body) = split(&text);
+        let task = Task {
+            name,
+            text: words(&head),
+            files: touched(body),
+        };
+        if task.text.split_whitespace().count() >= 3 {
+            tasks.push(task);
+        }
+    }
+    Ok(tasks)
+}
+
+fn collect(directory: &Path, paths: &mut Vec<std::path::PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "patch" || extension == "diff")
+        {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The head that a person wrote, and the diff.
+fn split(patch: &str) -> (String, &str) {
+    let starts = ["\ndiff ", "\n--- ", "\nIndex: "];
+    let end = starts
+        .iter()
+        .filter_map(|start| patch.find(start))
+        .min()
+        .unwrap_or(patch.len());
+    (patch[..end].to_string(), &patch[end..])
+}
+
+/// The files that a diff changes, one leading component taken off.
+fn touched(diff: &str) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    for line in diff.lines().filter_map(|line| line.strip_prefix("--- ")) {
+        let path = line.split('\t').next().unwrap_or(line).trim();
+        if path != "/dev/null"
+            && let Some((_, rest)) = path.split_once('/')
+            && !files.iter().any(|known| known == rest)
+        {
+            files.push(rest.to_string());
+        }
+    }
+    files
+}
+
+/// Headers that say who and when, not what.
+const HEADERS: &[&str] = &[
+    "from",
+    "date",
+    "author",
+    "bug",
+    "bug-debian",
+    "bug-ubuntu",
+    "origin",
+    "forwarded",
+    "applied-upstream",
+    "last-update",
+    "reviewed-by",
+    "signed-off-by",
+    "acked-by",
+    "tested-by",
+    "reported-by",
+    "cc",
+    "change-id",
+    "co-authored-by",
+    "git-svn-id",
+    "patch-name",
+    "gbp-pq",
+    "upstream",
+    "closes",
+    "fixes",
+    "see-also",
+    "link",
+    "message-id",
+    "cherry-picked-from",
+    "suggested-by",
+    "debian-bug",
+    "upstream-bug",
+    "commit",
+    "index",
+    "backported-by",
+    "in-reply-to",
+    "mime-version",
+    "content-type",
+    "content-transfer-encoding",
+    "part-of",
+];
+
+/// What a person wrote, without headers, trailers, links, and file statistics.
+fn words(message: &str) -> String {
+    let mut kept: Vec<String> = Vec::new();
+    for line in message.lines() {
+        let line = line.trim();
+        let (name, rest) = line.split_once(':').unwrap_or(("", line));
+        let header = name.to_ascii_lowercase();
+        if HEADERS.contains(&header.as_str()) || line == "---" {
+            continue;
+        }
+        // `file.c | 12 ++--` and `2 files changed` list the answer.
+        if line.contains(" | ") && line.ends_with(['+', '-'])
+            || line.contains("files changed")
+            || line.contains("file changed,")
+        {
+            continue;
+        }
+        if line.starts_with("(cherry picked") || line.starts_with("create mode") || line.starts_with("delete mode") {
+            continue;
+        }
+        let line = match header.as_str() {
+            "subject" | "description" => rest.trim(),
+            _ => line,
+        };
+        let line = line
+            .split_whitespace()
+            .filter(|word| !word.contains("://") && !word.contains('@'));
+        kept.push(line.collect::<Vec<_>>().join(" "));
+    }
+    let text = kept.join("\n");
+    let text = text.trim();
+    text.strip_prefix("[PATCH]").unwrap_or(text).trim().to_string()
+}
+
+/// A copy of the repository at a commit, with the history up to it and nothing later.
+pub(super) fn checkout(repository: &Path, commit: &str, target: &Path) -> Result<(), Failure> {
+    let hash = git(
+        repository,
+        &[
+            "rev-parse",
+            "--verify",
+            "--end-of-options",
+            &format!("{commit}^{{commit}}"),
+        ],
+    )?;
+    let source = repository.canonicalize()?;
+    let (source, target_text) = (
+        source.to_string_lossy().into_owned(),
+        target.to_string_lossy().into_owned(),
+    );
+    git(
+        Path::new("."),
+        &[
+            "clone",
+            "--quiet",
+            "--shared",
+            "--no-checkout",
+            "--",
+            &source,
+            &target_text,
+        ],
+    )?;
+    git(
+        target,
+        &[
+            "-c",
+            "advice.detachedHead=false",
+            "checkout",
+            "--quiet",
+            "--detach",
+            hash.trim(),
+        ],
+    )?;
+    Ok(())
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Result<String, Failure> {
+    let done = Command::new("git")
+        .current_dir(directory)
+        .args(["-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"])
+        .args(arguments)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .output()
+        .context("git cannot be run")?;
+    if !done.status.success() {
+        return Err(anyhow!("git: {}", String::from_utf8_lossy(&done.stderr).trim()).into());
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{split, touched, words};
+
+    #[test]
+    fn a_patch_is_its_words_and_its_files() {
+        let patch = "From: A <a@example.org>\nDate: Mon\nSubject: [PATCH] Fix the parser\n\nIt lost a token.\nBug: https://x.org/1\n\
+                     Signed-off-by: A <a@example.org>\n---\n src/parse.c | 12 ++--\n 1 file changed, 2 insertions(+)\n\n\
+                     diff --git a/src/parse.c b/src/parse.c\n--- a/src/parse.c\n+++ b/src/parse.c\n@@ -1 +1 @@\n-a\n+b\n\
+                     --- /dev/null\n+++ b/new.c\n";
+        let (head, body) = split(patch);
+        assert_eq!(words(&head), "[PATCH] Fix the parser\n\nIt lost a token.");
+        assert_eq!(touched(body), ["src/parse.c"]);
+    }
+}
