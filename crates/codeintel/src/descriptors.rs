@@ -3,8 +3,14 @@
 //! Listings come from the snapshot alone ([`symbol()`]). A single type or function is read again from its file, which must be the
 //! one that was indexed, because parameters, defaults and the text of documentation are not worth keeping for every symbol.
 
+pub mod class;
 pub mod docs;
+pub mod function;
+mod head;
 pub mod home;
+pub mod lookup;
+pub(crate) mod php;
+pub mod reading;
 pub mod schema;
 pub mod symbol;
 pub mod words;

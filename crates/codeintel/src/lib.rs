@@ -7,20 +7,28 @@
 //! Architecture invariant: nothing here knows of MCP, HTTP or the terminal, and nothing here writes.
 
 pub mod analyze;
+pub mod compiler;
 pub mod context;
+pub mod code_context;
+pub mod contracts;
 pub mod descriptors;
 pub mod editing_context;
 pub mod error;
 pub mod file_summary;
+pub mod function_details;
 pub mod kinds;
+pub mod laravel;
 pub mod naming;
 pub mod neighbours;
+pub mod package_exports;
 pub mod page;
 pub mod repo_outline;
 pub mod search_symbols;
 pub mod source;
 pub mod symbol_source;
+pub mod test_targets;
 pub mod traverse;
+pub mod type_definition;
 pub mod usages;
 pub mod workspace;
 

@@ -217,7 +217,7 @@ fn prose<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// At most `most` bytes of `text`, cut between characters.
-fn cut(text: &str, most: usize) -> &str {
+pub(super) fn cut(text: &str, most: usize) -> &str {
     match text.len() <= most {
         true => text,
         false => &text[..(0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)],

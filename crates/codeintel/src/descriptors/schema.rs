@@ -250,6 +250,15 @@ pub struct RelationDescriptor {
     /// Many to many: further columns of the table between that are loaded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pivot_columns: Vec<String>,
+    /// Many to many: the model of the table between.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub pivot_model: String,
+    /// Many to many: the name under which a row of the table between is reached, if not `pivot`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub pivot_accessor: String,
+    /// Through: the key of the related model that points to the model between.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub second_key: String,
     /// Through: the model between.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub through: String,

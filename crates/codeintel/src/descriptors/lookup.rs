@@ -1,0 +1,273 @@
+//! Finds the one type or function that a caller means by its name and, where that is not enough, its package, class or file.
+//!
+//! As everywhere: what is asked is answered exactly or not at all. Overloads of one name in one place are one answer.
+
+use index::snapshot::SymbolView;
+use syntax::facts::{Flags, Kind};
+
+use super::home::{Homes, folder};
+use super::symbol::owner_name;
+use super::words;
+use crate::error::{Candidate, MAX_CANDIDATES, QuestionError};
+use crate::workspace::{SymbolKey, Workspace};
+use crate::{kinds, naming};
+
+/// What narrows a name down.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Narrowing<'a> {
+    /// Package, namespace or folder.
+    pub package: Option<&'a str>,
+    /// The type that it is a member of.
+    pub class_name: Option<&'a str>,
+    /// Path of the file, or the end of it.
+    pub file_path: Option<&'a str>,
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// A class, interface, struct, …
+    Type,
+    /// A function, method, constructor, accessor or macro.
+    Function,
+}
+
+/// What was found: the symbol, and its overloads.
+pub struct Fit {
+    /// The symbol.
+    pub key: SymbolKey,
+    /// Others of the same full name.
+    pub overloads: Vec<SymbolKey>,
+}
+
+/// The symbol that is asked for.
+pub fn find(
+    workspace: &Workspace,
+    wanted: Wanted,
+    argument: &'static str,
+    asked: &str,
+    narrowing: Narrowing<'_>,
+    homes: &mut Homes<'_>,
+) -> Result<Fit, QuestionError> {
+    let asked = asked.trim().trim_matches('`').trim_end_matches("()");
+    if asked.is_empty() || asked.len() > MAX_ASKED {
+        return Err(QuestionError::Argument {
+            name: argument,
+            problem: format!("expected a name of at most {MAX_ASKED} bytes"),
+        });
+    }
+    let is_place = asked.contains('/') || asked.rsplit(':').next().is_some_and(|line| line.parse::<u32>().is_ok());
+    if is_place {
+        let key = naming::find(workspace, asked)?;
+        let symbol = workspace.symbol(key).filter(|symbol| wanted.fits(*symbol));
+        return match symbol {
+            Some(_) => Ok(Fit {
+                key,
+                overloads: Vec::new(),
+            }),
+            None => Err(wrong_kind(workspace, wanted, argument, asked, key)),
+        };
+    }
+    let parts: Vec<&str> = asked
+        .split(['\\', '.', '#', ':', '>'])
+        .filter(|part| !part.is_empty() && *part != "-")
+        .collect();
+    let Some((name, qualifiers)) = parts.split_last() else {
+        return Err(naming::find(workspace, asked).err().unwrap_or(QuestionError::Argument {
+            name: argument,
+            problem: format!("`{asked}` is not a name"),
+        }));
+    };
+    let name = name.trim_start_matches(['$', '*', '&']);
+    let mut fits: Vec<SymbolKey> = Vec::new();
+    for (repository, of) in workspace.repositories().iter().enumerate() {
+        let named = of.snapshot.named(name).filter(|symbol| wanted.fits(*symbol));
+        fits.extend(named.map(|symbol| SymbolKey {
+            repository,
+            symbol: symbol.id(),
+        }));
+    }
+    if fits.is_empty() {
+        return Err(match naming::find(workspace, asked) {
+            Ok(key) => wrong_kind(workspace, wanted, argument, asked, key),
+            Err(error) => error,
+        });
+    }
+    let all = fits.clone();
+    let view = |key: &SymbolKey| workspace.symbol(*key);
+    if !qualifiers.is_empty() {
+        fits.retain(|key| {
+            view(key).is_some_and(|symbol| is_qualified(&homes.full_name(key.repository, symbol), qualifiers))
+        });
+    }
+    if let Some(path) = narrowing.file_path.map(|path| path.trim_start_matches("./")) {
+        fits.retain(|key| {
+            view(key).is_some_and(|symbol| ends_path(&workspace.path(key.repository, symbol.path()), path))
+        });
+    }
+    if let Some(class) = narrowing.class_name {
+        let wanted: Vec<&str> = class.split(['\\', '.', ':']).filter(|part| !part.is_empty()).collect();
+        fits.retain(|key| {
+            view(key).is_some_and(|symbol| {
+                let full = homes.full_name(key.repository, symbol);
+                !owner_name(symbol).is_empty() && is_qualified(&full, &wanted)
+            })
+        });
+    }
+    if let Some(package) = narrowing.package {
+        let exact = in_package(workspace, &fits, package, homes);
+        fits = exact;
+    }
+    // A prototype and its body are one thing to whoever asks: the body is meant.
+    if fits.iter().any(|key| !is_declaration(workspace, *key)) {
+        fits.retain(|key| !is_declaration(workspace, *key));
+    }
+    let Some(first) = fits.first().copied() else {
+        return Err(QuestionError::NoSuchSymbol {
+            asked: format!("{asked} ({})", said(narrowing, qualifiers)),
+            nearest: all
+                .iter()
+                .take(MAX_CANDIDATES)
+                .filter_map(|key| candidate(workspace, *key))
+                .map(|one| one.id)
+                .collect(),
+        });
+    };
+    let full_name = |key: &SymbolKey, homes: &mut Homes<'_>| {
+        workspace
+            .symbol(*key)
+            .map(|symbol| (key.repository, homes.full_name(key.repository, symbol)))
+    };
+    let name_of_first = full_name(&first, homes);
+    let is_one = fits.iter().all(|key| full_name(key, homes) == name_of_first);
+    if !is_one {
+        return Err(QuestionError::Ambiguous {
+            asked: asked.to_string(),
+            candidates: fits
+                .iter()
+                .take(MAX_CANDIDATES)
+                .filter_map(|key| candidate(workspace, *key))
+                .collect(),
+            total: fits.len(),
+        });
+    }
+    Ok(Fit {
+        key: first,
+        overloads: fits.split_off(1),
+    })
+}
+
+/// Longest text that is looked up.
+const MAX_ASKED: usize = 1024;
+
+impl Wanted {
+    fn fits(self, symbol: SymbolView<'_>) -> bool {
+        let language = symbol.file().map_or("", |file| file.language());
+        match self {
+            Wanted::Type => {
+                words::is_type(symbol.kind())
+                    || (language == "ruby" && symbol.kind() == Kind::Module && !symbol.is_file())
+            }
+            Wanted::Function => {
+                words::is_function(symbol.kind())
+                    || symbol.kind() == Kind::Property
+                        && (symbol.flags().contains(Flags::GETTER) || symbol.flags().contains(Flags::SETTER))
+            }
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Wanted::Type => "type",
+            Wanted::Function => "function",
+        }
+    }
+}
+
+/// Whether the last parts of a full name, its own name excluded, are `qualifiers`.
+fn is_qualified(full_name: &str, qualifiers: &[&str]) -> bool {
+    let parts: Vec<&str> = full_name
+        .split(['\\', '.', ':', '/'])
+        .filter(|part| !part.is_empty())
+        .collect();
+    let Some((_, before)) = parts.split_last() else {
+        return false;
+    };
+    before.len() >= qualifiers.len() && before[before.len() - qualifiers.len()..] == *qualifiers
+}
+
+/// Those in the package, namespace or folder; where none is exactly, those whose package ends so.
+fn in_package(workspace: &Workspace, fits: &[SymbolKey], package: &str, homes: &mut Homes<'_>) -> Vec<SymbolKey> {
+    let package = package.trim().trim_matches(['/', '\\']).trim_end_matches(['.', ':']);
+    let mut exact = Vec::new();
+    let mut ending = Vec::new();
+    for key in fits {
+        let Some(symbol) = workspace.symbol(*key) else { continue };
+        let home = homes.namespace(key.repository, symbol);
+        let path = workspace.path(key.repository, symbol.path());
+        let names = [
+            home.package.as_str(),
+            home.namespace.as_str(),
+            folder(&path),
+            path.as_str(),
+        ];
+        if names.contains(&package) {
+            exact.push(*key);
+        } else if names.iter().any(|name| {
+            name.strip_suffix(package)
+                .is_some_and(|rest| rest.ends_with(['/', '\\', '.', ':']))
+        }) {
+            ending.push(*key);
+        }
+    }
+    if exact.is_empty() { ending } else { exact }
+}
+
+fn ends_path(path: &str, end: &str) -> bool {
+    path.strip_suffix(end)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+fn is_declaration(workspace: &Workspace, key: SymbolKey) -> bool {
+    workspace
+        .symbol(key)
+        .is_some_and(|symbol| symbol.flags().contains(Flags::DECLARATION))
+}
+
+fn candidate(workspace: &Workspace, key: SymbolKey) -> Option<Candidate> {
+    let symbol = workspace.symbol(key)?;
+    Some(Candidate {
+        id: workspace.id(key.repository, symbol),
+        kind: kinds::kind(symbol),
+        line: symbol.span().start_line,
+    })
+}
+
+fn wrong_kind(
+    workspace: &Workspace,
+    wanted: Wanted,
+    argument: &'static str,
+    asked: &str,
+    key: SymbolKey,
+) -> QuestionError {
+    let kind = workspace.symbol(key).map_or("symbol", words::kind);
+    QuestionError::Argument {
+        name: argument,
+        problem: format!("`{asked}` is a {kind}, not a {}", wanted.word()),
+    }
+}
+
+fn said(narrowing: Narrowing<'_>, qualifiers: &[&str]) -> String {
+    let mut parts = Vec::new();
+    if !qualifiers.is_empty() {
+        parts.push(format!("in {}", qualifiers.join(".")));
+    }
+    for (word, value) in [
+        ("package", narrowing.package),
+        ("class_name", narrowing.class_name),
+        ("file_path", narrowing.file_path),
+    ] {
+        parts.extend(value.map(|value| format!("{word} {value}")));
+    }
+    parts.join(", ")
+}
