@@ -6,6 +6,7 @@ mod context;
 mod deltas;
 mod edit;
 mod graph;
+mod lsp;
 pub(crate) mod readable;
 mod schema;
 mod scope;
@@ -52,6 +53,8 @@ pub(crate) enum Toolset {
     Graph,
     /// Core, and what changes code or goes with it
     Edit,
+    /// Core, and what language servers answer
+    Lsp,
     /// Core, and every search
     Search,
     /// All tools
@@ -130,7 +133,11 @@ impl<'a> Wish<'a> {
 /// What this process keeps between calls, for all clients.
 pub(crate) struct Services {
     /// The language servers.
-    pub(crate) compilers: lsp::Servers,
+    pub(crate) compilers: ::lsp::Servers,
+    /// What the language servers were told.
+    pub(crate) told: codeintel::compiler::Memory,
+    /// The process ends after one answer: a language server is started only if it is waited for.
+    pub(crate) one_shot: bool,
     /// Edits that are only tried so far.
     pub(crate) workbench: Workbench,
     /// What clients were sent.
@@ -140,7 +147,9 @@ pub(crate) struct Services {
 impl Default for Services {
     fn default() -> Services {
         Services {
-            compilers: lsp::Servers::new(lsp::Config::default()),
+            compilers: ::lsp::Servers::new(::lsp::Config::default()),
+            told: codeintel::compiler::Memory::default(),
+            one_shot: false,
             workbench: Workbench::default(),
             memory: Memory::default(),
         }
@@ -148,7 +157,7 @@ impl Default for Services {
 }
 
 /// The families of tools, in the order they are listed; each has a file of its own.
-const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, edit::TOOLS];
+const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, lsp::TOOLS, edit::TOOLS];
 
 /// Every tool, in the order they are listed.
 pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {

@@ -150,7 +150,7 @@ impl Config {
     }
 
     /// The servers for a language, the user's first.
-    pub(crate) fn adapters(&self, language: &str) -> Vec<Adapter> {
+    pub fn adapters(&self, language: &str) -> Vec<Adapter> {
         let known = known();
         let own = self.servers.iter();
         let others = known
@@ -163,7 +163,7 @@ impl Config {
     }
 
     /// The command of a server: in the project's own folders, then on `PATH`.
-    pub(crate) fn find(&self, adapter: &Adapter, root: &Path) -> Option<(PathBuf, Vec<String>)> {
+    pub fn find(&self, adapter: &Adapter, root: &Path) -> Option<(PathBuf, Vec<String>)> {
         adapter.commands.iter().find_map(|command| {
             let (program, arguments) = command.split_first()?;
             Some((self.locate(program, root)?, arguments.to_vec()))

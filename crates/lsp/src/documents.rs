@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ pub(crate) struct Document {
     pub(crate) told: Instant,
     /// Not as on disk.
     pub(crate) edited: bool,
+    /// What the file was like when its text was read.
+    stamp: Option<(SystemTime, u64)>,
 }
 
 /// Diagnostics as a server pushed them.
@@ -54,6 +56,7 @@ impl Documents {
         if let Some(document) = self.open.get_mut(path) {
             document.used = now;
             document.edited = edited;
+            document.stamp = stamp(path);
             if document.text.as_str() == text.as_str() {
                 return Vec::new();
             }
@@ -75,10 +78,32 @@ impl Documents {
             used: now,
             told: now,
             edited,
+            stamp: stamp(path),
         };
         let notice = document.opening(&uri);
         self.open.insert(path.to_path_buf(), document);
         vec![notice]
+    }
+
+    /// Brings the documents whose files changed since they were read up to date: an open document is what the server believes,
+    /// whatever the disk says. `read` gives a file's text, or nothing where it is gone.
+    pub(crate) fn refresh(&mut self, read: impl Fn(&Path) -> Option<Text>) -> Vec<Notice> {
+        let stale = self
+            .open
+            .iter()
+            .filter(|(path, document)| !document.edited && stamp(path) != document.stamp);
+        let mut stale: Vec<(PathBuf, String)> = stale
+            .map(|(path, document)| (path.clone(), document.language.clone()))
+            .collect();
+        stale.sort();
+        let mut notices = Vec::new();
+        for (path, language) in stale {
+            notices.extend(match read(&path) {
+                Some(text) => self.put(&path, &language, text, false),
+                None => self.close(&path),
+            });
+        }
+        notices
     }
 
     /// Closes documents that were not used for longest, down to `most`. Edited ones stay.
@@ -185,6 +210,12 @@ impl Documents {
             .filter(move |&(path, published)| current((path, published)))
             .map(|(path, published)| (path.as_path(), published))
     }
+}
+
+/// When a file was last changed, and its size.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let meta = std::fs::metadata(path).ok()?;
+    Some((meta.modified().ok()?, meta.len()))
 }
 
 impl Document {

@@ -182,6 +182,8 @@ impl Server {
     pub fn prepare(&self, path: &Path, language: &str) -> std::io::Result<()> {
         let text = read(path)?;
         let mut life = self.inner.lock();
+        let refreshed = life.documents.refresh(|path| read(path).ok());
+        Inner::tell(&life, refreshed);
         // An overlay belongs to whoever made it, and ends when that one's turn does.
         if !life.documents.get(path).is_some_and(|document| document.edited) {
             let identifier = self

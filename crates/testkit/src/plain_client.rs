@@ -54,7 +54,7 @@ impl PlainClient {
                 "processId": std::process::id(), "rootUri": uri,
                 "workspaceFolders": [{"uri": uri, "name": "root"}],
                 "capabilities": {
-                    "textDocument": {"references": {}, "definition": {}},
+                    "textDocument": {"references": {}, "definition": {"linkSupport": true}},
                     "workspace": {"configuration": true, "workspaceFolders": true},
                     "window": {"workDoneProgress": true},
                 },
@@ -147,8 +147,12 @@ fn read_spots(found: &Value) -> Vec<Spot> {
     let mut spots: Vec<Spot> = list
         .iter()
         .filter_map(|place| {
-            let path = place["uri"].as_str()?.strip_prefix("file://")?;
-            let start = &place["range"]["start"];
+            let (uri, range) = match place.get("targetUri") {
+                Some(uri) => (uri, &place["targetSelectionRange"]),
+                None => (&place["uri"], &place["range"]),
+            };
+            let path = uri.as_str()?.strip_prefix("file://")?;
+            let start = &range["start"];
             Some((
                 PathBuf::from(path),
                 start["line"].as_u64()?,

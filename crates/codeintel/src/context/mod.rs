@@ -11,7 +11,7 @@ mod for_files;
 mod for_pr;
 mod for_task;
 mod forms;
-mod history;
+pub(crate) mod history;
 mod plan_turn;
 mod rank;
 mod spread;

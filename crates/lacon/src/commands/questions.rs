@@ -385,7 +385,10 @@ fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Ou
     let workspace = trees.workspace().map_err(failure)?;
     let desk = Desk {
         workspace: &workspace,
-        services: &Services::default(),
+        services: &Services {
+            one_shot: true,
+            ..Services::default()
+        },
         caller: "command line",
         wish: Wish::default(),
     };

@@ -143,7 +143,7 @@ impl Journal {
         };
         let Some(entry) = entry else {
             return Err(EditError::NothingToUndo(match id {
-                Some(id) => format!("no change `{id}` to undo: there are {} ", entries.len()),
+                Some(id) => format!("no change `{id}` among the {} that can be undone", entries.len()),
                 None => "there is no change to undo".to_owned(),
             }));
         };

@@ -107,6 +107,11 @@ impl Server {
 fn read_edits(reader: &mut Reader, path: &Path, edits: &Value) -> Vec<(Range, String)> {
     let edits = edits.as_array().into_iter().flatten();
     edits
-        .filter_map(|edit| Some((reader.range(path, &edit["range"])?, edit["newText"].as_str()?.to_string())))
+        .filter_map(|edit| {
+            Some((
+                reader.range(path, &edit["range"])?,
+                edit["newText"].as_str()?.to_string(),
+            ))
+        })
         .collect()
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Diagnostic, Reader, markup, text};
+use super::{Diagnostic, markup, text};
 use crate::connection::RequestError;
 use crate::position::{Place, Range};
 use crate::server::Server;
@@ -283,32 +283,6 @@ impl Server {
         }
         let resolved = self.ask("codeAction/resolve", |_| action.raw.clone(), deadline)?;
         Ok(resolved["edit"].clone())
-    }
-
-    /// Reads the places of a workspace edit: each file with its replacements, in order.
-    pub fn read_edit(&self, edit: &Value) -> Vec<(std::path::PathBuf, Vec<(Range, String)>)> {
-        let mut reader = Reader::new(self);
-        let mut files: std::collections::BTreeMap<std::path::PathBuf, Vec<(Range, String)>> = Default::default();
-        let mut add = |uri: &str, edits: &Value| {
-            let Some(path) = uri::to_path(uri) else { return };
-            for edit in edits.as_array().into_iter().flatten() {
-                if let (Some(range), Some(text)) = (reader.range(&path, &edit["range"]), edit["newText"].as_str()) {
-                    files.entry(path.clone()).or_default().push((range, text.to_string()));
-                }
-            }
-        };
-        for (uri, edits) in edit["changes"].as_object().into_iter().flatten() {
-            add(uri, edits);
-        }
-        for change in edit["documentChanges"].as_array().into_iter().flatten() {
-            if let Some(uri) = change["textDocument"]["uri"].as_str() {
-                add(uri, &change["edits"]);
-            }
-        }
-        for edits in files.values_mut() {
-            edits.sort_by_key(|(range, _)| *range);
-        }
-        files.into_iter().collect()
     }
 }
 

@@ -1,0 +1,308 @@
+//! `find_callers` and `call_hierarchy`: who calls a symbol and whom it calls, with the place of every call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use index::model::{EdgeKind, Origin};
+use lsp::{Call, Hierarchy, Place};
+use serde::Serialize;
+
+use super::place::{self, Spot, located};
+use super::{Compiler, Compilers, Standing, Wait, Writer, absolute, shown};
+use crate::error::QuestionError;
+use crate::kinds;
+use crate::workspace::{SymbolKey, Workspace};
+
+located! {
+    /// What `find_callers` is asked.
+    FindCallers {
+        /// Calls away at most (default 1).
+        depth: Option<u32>,
+        /// Rows at most (default 50).
+        limit: Option<u32>,
+    }
+}
+
+located! {
+    /// What `call_hierarchy` is asked.
+    CallHierarchy {
+        /// incoming, outgoing or both (default).
+        direction: Option<String>,
+        /// Calls away at most (default 1).
+        depth: Option<u32>,
+        /// Rows at most (default 50).
+        limit: Option<u32>,
+    }
+}
+
+/// Who calls whom.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Calls {
+    /// What was understood: path, line and column.
+    pub of: String,
+    /// Where the answer comes from.
+    #[serde(flatten)]
+    pub standing: Standing,
+    /// Rows in all.
+    pub total: u64,
+    /// Whether rows were left out.
+    pub truncated: bool,
+    /// Nearest first.
+    pub calls: Vec<CallRow>,
+}
+
+/// One caller or callee.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallRow {
+    /// `incoming` or `outgoing`.
+    pub direction: &'static str,
+    /// Calls away.
+    pub depth: u32,
+    /// Name.
+    pub name: String,
+    /// function, method, …
+    pub kind: &'static str,
+    /// Its file.
+    pub path: String,
+    /// Its first line.
+    pub line: u32,
+    /// `line:column` of the calls, in the caller's file.
+    pub calls: Vec<String>,
+}
+
+/// Deepest hierarchy, and most symbols that a server is asked about.
+const MAX_DEPTH: u32 = 5;
+const MAX_ASKED: usize = 200;
+
+/// A row before its places are written.
+pub(crate) struct Found {
+    pub(crate) direction: &'static str,
+    pub(crate) depth: u32,
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) line: u32,
+    /// File and places of the calls.
+    pub(crate) calls: (PathBuf, Vec<Place>),
+}
+
+/// Who calls a symbol.
+pub fn find_callers(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    ask: &FindCallers,
+) -> Result<Calls, QuestionError> {
+    let spot = place::find(workspace, ask.pointer())?;
+    let how = (&["incoming"][..], ask.depth, ask.limit, ask.patience()?);
+    answer(workspace, compilers, &spot, how)
+}
+
+/// Who calls a symbol, and whom it calls.
+pub fn call_hierarchy(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    ask: &CallHierarchy,
+) -> Result<Calls, QuestionError> {
+    let spot = place::find(workspace, ask.pointer())?;
+    let directions: &[&'static str] = match ask.direction.as_deref() {
+        None | Some("both") => &["incoming", "outgoing"],
+        Some("incoming") => &["incoming"],
+        Some("outgoing") => &["outgoing"],
+        Some(other) => {
+            return Err(QuestionError::Argument {
+                name: "direction",
+                problem: format!("expected incoming, outgoing or both, not `{other}`"),
+            });
+        }
+    };
+    answer(
+        workspace,
+        compilers,
+        &spot,
+        (directions, ask.depth, ask.limit, ask.patience()?),
+    )
+}
+
+fn answer(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    spot: &Spot,
+    (directions, depth, limit, wait): (&[&'static str], Option<u32>, Option<u32>, Wait),
+) -> Result<Calls, QuestionError> {
+    let depth = depth.unwrap_or(1).clamp(1, MAX_DEPTH);
+    let (found, standing) = calls(workspace, compilers, spot, directions, depth, wait)?;
+    let (total, limit) = (found.len(), limit.unwrap_or(50).max(1) as usize);
+    let mut writer = Writer::new(workspace);
+    let rows = found
+        .into_iter()
+        .take(limit)
+        .map(|row| CallRow {
+            direction: row.direction,
+            depth: row.depth,
+            calls: row
+                .calls
+                .1
+                .iter()
+                .map(|place| writer.place(&row.calls.0, *place))
+                .collect(),
+            name: row.name,
+            kind: row.kind,
+            path: shown(workspace, &row.path).0,
+            line: row.line,
+        })
+        .collect();
+    Ok(Calls {
+        of: spot.shown(workspace),
+        standing,
+        total: total as u64,
+        truncated: total > limit,
+        calls: rows,
+    })
+}
+
+/// The rows, from the best tier at hand.
+pub(crate) fn calls(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    spot: &Spot,
+    directions: &[&'static str],
+    depth: u32,
+    wait: Wait,
+) -> Result<(Vec<Found>, Standing), QuestionError> {
+    let repository = &workspace.repositories()[spot.repository];
+    let asked = compilers.for_file(repository, &spot.path, &spot.language, wait);
+    let answered = asked.and_then(|compiler| {
+        // What a server without the whole project knows of callers is less than the graph does.
+        if let Some(partial) = &compiler.partial {
+            return Err(partial.clone());
+        }
+        by_compiler(workspace, &compiler, spot, directions, depth)
+    });
+    match answered {
+        Ok(answered) => Ok(answered),
+        Err(why) => {
+            let key = spot.symbol(workspace)?;
+            let mut found = Vec::new();
+            for direction in directions {
+                found.extend(by_graph(workspace, key, direction, depth));
+            }
+            Ok((found, Standing::graph(workspace, why)))
+        }
+    }
+}
+
+fn by_compiler(
+    workspace: &Workspace,
+    compiler: &Compiler,
+    spot: &Spot,
+    directions: &[&'static str],
+    depth: u32,
+) -> Result<(Vec<Found>, Standing), String> {
+    let repository = &workspace.repositories()[spot.repository];
+    let path = absolute(repository, &spot.path);
+    let server = &compiler.server;
+    let start = server
+        .callable(&path, spot.place, compiler.deadline)
+        .map_err(|error| error.to_string())?;
+    if start.is_empty() {
+        return Err(format!("{} knows nothing to call at this place", server.name()));
+    }
+    let mut standing = Standing::compiler(compiler, workspace);
+    let mut found = Vec::new();
+    let mut asked = 0;
+    for direction in directions {
+        let mut seen: BTreeSet<(PathBuf, Place)> = start
+            .iter()
+            .map(|item| (item.path.clone(), item.name_range.start))
+            .collect();
+        let mut level: Vec<Hierarchy> = start.clone();
+        for away in 1..=depth {
+            let mut next = Vec::new();
+            for item in &level {
+                if asked == MAX_ASKED {
+                    standing.complete = false;
+                    standing.remark(format!("stopped after {MAX_ASKED} symbols"));
+                    break;
+                }
+                asked += 1;
+                let related = match *direction {
+                    "incoming" => server.incoming(item, compiler.deadline),
+                    _ => server.outgoing(item, compiler.deadline),
+                };
+                for call in related.map_err(|error| error.to_string())? {
+                    if seen.insert((call.other.path.clone(), call.other.name_range.start)) {
+                        next.push(call.other.clone());
+                    }
+                    found.push(row(direction, away, call, item));
+                }
+            }
+            level = next;
+        }
+    }
+    Ok((found, standing))
+}
+
+fn row(direction: &'static str, depth: u32, call: Call, item: &Hierarchy) -> Found {
+    let file = if direction == "incoming" {
+        &call.other.path
+    } else {
+        &item.path
+    };
+    Found {
+        direction,
+        depth,
+        calls: (file.clone(), call.at.iter().map(|range| range.start).collect()),
+        name: call.other.name,
+        kind: call.other.kind.word(),
+        line: call.other.range.start.line,
+        path: call.other.path,
+    }
+}
+
+fn by_graph(workspace: &Workspace, start: SymbolKey, direction: &'static str, depth: u32) -> Vec<Found> {
+    let kinds = EdgeKind::Calls | EdgeKind::Instantiates;
+    let repository = &workspace.repositories()[start.repository];
+    let snapshot = &repository.snapshot;
+    let incoming = direction == "incoming";
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::from([start.symbol]);
+    let mut level = vec![start.symbol];
+    for away in 1..=depth {
+        let mut next = Vec::new();
+        for &symbol in &level {
+            let mut others: BTreeMap<_, Vec<Place>> = BTreeMap::new();
+            let edges = match incoming {
+                true => snapshot.incoming(symbol, kinds),
+                false => snapshot.outgoing(symbol, kinds),
+            };
+            for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred) {
+                let other = if incoming { Some(edge.from) } else { edge.to.symbol() };
+                let Some(other) = other else { continue };
+                others.entry(other).or_default().push(Place {
+                    line: edge.at.line,
+                    column: edge.at.column,
+                });
+            }
+            for (other, mut places) in others {
+                let Some(view) = snapshot.symbol(other) else { continue };
+                places.sort_unstable();
+                places.dedup();
+                let caller = if incoming { Some(view) } else { snapshot.symbol(symbol) };
+                if seen.insert(other) {
+                    next.push(other);
+                }
+                found.push(Found {
+                    direction,
+                    depth: away,
+                    name: view.qualified_name(),
+                    kind: kinds::kind(view),
+                    path: absolute(repository, view.path()),
+                    line: view.span().start_line,
+                    calls: (absolute(repository, caller.map_or("", |caller| caller.path())), places),
+                });
+            }
+        }
+        level = next;
+    }
+    found
+}

@@ -1,0 +1,163 @@
+//! `explore_symbol`: what a symbol is, its source, who calls it, where it is mentioned and which tests reach it, in one answer.
+
+use serde::Serialize;
+
+use super::call_hierarchy::calls;
+use super::code::described;
+use super::place::{self, located};
+use super::references::{count, mentions};
+use super::{Compilers, Standing, Writer, shown};
+use crate::error::QuestionError;
+use crate::source::Source;
+use crate::traverse::is_test_path;
+use crate::workspace::Workspace;
+
+located! {
+    /// What is asked.
+    Explore {
+        /// Callers at most (default 10).
+        limit: Option<u32>,
+        /// Lines of source at most (default 60).
+        max_lines: Option<u32>,
+    }
+}
+
+/// A symbol at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explored {
+    /// What was understood: path, line and column.
+    pub of: String,
+    /// Its id, where the graph knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Where the answer comes from.
+    #[serde(flatten)]
+    pub standing: Standing,
+    /// Signature and documentation.
+    pub about: String,
+    /// `start:end` of its definition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<String>,
+    /// Its source, cut to `max_lines`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Mentions in all, and in tests.
+    pub references: u64,
+    /// Mentions in test files.
+    pub test_references: u64,
+    /// Files that mention it most.
+    pub files: Vec<FileCount>,
+    /// Callers in all.
+    pub callers_total: u64,
+    /// Callers, nearest first.
+    pub callers: Vec<Caller>,
+}
+
+/// How often a file mentions it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FileCount {
+    /// The file.
+    pub path: String,
+    /// Mentions in it.
+    pub count: u64,
+}
+
+/// One caller.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Caller {
+    /// Name.
+    pub name: String,
+    /// Its file.
+    pub path: String,
+    /// Its first line.
+    pub line: u32,
+    /// `line:column` of the calls.
+    pub calls: Vec<String>,
+}
+
+/// Files that are listed.
+const TOP_FILES: usize = 5;
+
+/// A symbol at a glance.
+pub fn explore_symbol(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    ask: &Explore,
+) -> Result<Explored, QuestionError> {
+    let spot = place::find(workspace, ask.pointer())?;
+    let wait = ask.patience()?;
+    let (about, _) = described(workspace, compilers, &spot, wait);
+    let (mentions, mut standing) = mentions(workspace, compilers, &spot, false, wait)?;
+    let key = spot.symbols.first().copied();
+    let symbol = key.and_then(|key| workspace.symbol(key));
+    let (lines, source) = match (symbol, key) {
+        (Some(symbol), Some(key)) => {
+            let (start, end) = (symbol.span().start_line, symbol.span().end_line);
+            let most = ask.max_lines.unwrap_or(60).max(1);
+            let shown_end = end.min(start.saturating_add(most) - 1);
+            let source = Source::of(workspace, key.repository, symbol).ok();
+            let source = source.map(|source| source.lines(start, shown_end).to_string());
+            (Some(format!("{start}:{end}")), source)
+        }
+        _ => (None, None),
+    };
+    // Not everything that is mentioned can be called.
+    let (called, called_standing) = match calls(workspace, compilers, &spot, &["incoming"], 1, wait) {
+        Ok((called, standing)) => (called, Some(standing)),
+        Err(_) => (Vec::new(), None),
+    };
+    if let Some(called_standing) = called_standing
+        && called_standing.tier != standing.tier
+    {
+        standing.remark(format!("callers by the {}", called_standing.tier));
+    }
+    let mut files: Vec<FileCount> = Vec::new();
+    let mut test_references = 0;
+    for ((path, _), places) in &mentions {
+        let path = shown(workspace, path).0;
+        if is_test_path(&path) {
+            test_references += places.len() as u64;
+        }
+        match files.iter_mut().find(|file| file.path == path) {
+            Some(file) => file.count += places.len() as u64,
+            None => files.push(FileCount {
+                path,
+                count: places.len() as u64,
+            }),
+        }
+    }
+    files.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.path.cmp(&b.path)));
+    files.truncate(TOP_FILES);
+    let mut writer = Writer::new(workspace);
+    let callers_total = called.len() as u64;
+    let callers = called
+        .into_iter()
+        .take(ask.limit.unwrap_or(10).max(1) as usize)
+        .map(|row| Caller {
+            calls: row
+                .calls
+                .1
+                .iter()
+                .map(|place| writer.place(&row.calls.0, *place))
+                .collect(),
+            name: row.name,
+            path: shown(workspace, &row.path).0,
+            line: row.line,
+        })
+        .collect();
+    Ok(Explored {
+        of: spot.shown(workspace),
+        id: key
+            .zip(symbol)
+            .map(|(key, symbol)| workspace.id(key.repository, symbol)),
+        standing,
+        about,
+        lines,
+        source,
+        references: count(&mentions) as u64,
+        test_references,
+        files,
+        callers_total,
+        callers,
+    })
+}

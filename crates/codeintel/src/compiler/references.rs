@@ -1,0 +1,213 @@
+//! `find_references`: every mention of a symbol, file by file. The compiler's list where it is ready, else the graph's edges.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use index::model::{EdgeKind, Origin};
+use index::snapshot::EdgeKinds;
+use lsp::Place;
+use serde::Serialize;
+
+use super::place::{self, Spot, located};
+use super::{Compiler, Compilers, Standing, Writer, absolute, shown};
+use crate::error::QuestionError;
+use crate::page::{self, Page};
+use crate::workspace::{SymbolKey, Workspace};
+use crate::kinds;
+
+located! {
+    /// What is asked.
+    FindReferences {
+        /// Also where it is declared.
+        include_declaration: Option<bool>,
+        /// Rows per page, one per file (default 50).
+        limit: Option<u32>,
+        /// next_cursor of the page before.
+        cursor: Option<String>,
+    }
+}
+
+/// Every mention of a symbol.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct References {
+    /// What was understood: path, line and column.
+    pub of: String,
+    /// Where the answer comes from.
+    #[serde(flatten)]
+    pub standing: Standing,
+    /// Mentions in all.
+    pub total: u64,
+    /// Whether rows were left out.
+    pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// One row per file.
+    pub references: Vec<InFile>,
+}
+
+/// The mentions in one file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InFile {
+    /// The file.
+    pub path: String,
+    /// `line:column` of each, in order.
+    pub at: Vec<String>,
+    /// How they are known, where the answer mixes tiers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<&'static str>,
+}
+
+/// Most places of one row; a file with more has several.
+const MAX_PLACES: usize = 100;
+
+/// Places by file, each file with the origin of what it says.
+pub(crate) type Mentions = BTreeMap<(PathBuf, Option<Origin>), Vec<Place>>;
+
+/// Where a symbol is mentioned.
+pub fn find_references(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    ask: &FindReferences,
+) -> Result<References, QuestionError> {
+    let spot = place::find(workspace, ask.pointer())?;
+    let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
+    let with_declaration = ask.include_declaration.unwrap_or(false);
+    let (mentions, standing) = mentions(workspace, compilers, &spot, with_declaration, ask.patience()?)?;
+    Ok(answer(workspace, &spot, mentions, standing, page))
+}
+
+/// Every mention, from the best tier at hand.
+pub(crate) fn mentions(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    spot: &Spot,
+    with_declaration: bool,
+    wait: super::Wait,
+) -> Result<(Mentions, Standing), QuestionError> {
+    let repository = &workspace.repositories()[spot.repository];
+    let asked = compilers.for_file(repository, &spot.path, &spot.language, wait);
+    let failed = match asked {
+        Ok(compiler) => match by_compiler(workspace, &compiler, spot, with_declaration) {
+            Ok(found) => return Ok(found),
+            Err(why) => why,
+        },
+        Err(why) => why,
+    };
+    let key = spot.symbol(workspace)?;
+    Ok((
+        by_graph(workspace, key, with_declaration),
+        Standing::graph(workspace, failed),
+    ))
+}
+
+fn by_compiler(
+    workspace: &Workspace,
+    compiler: &Compiler,
+    spot: &Spot,
+    with_declaration: bool,
+) -> Result<(Mentions, Standing), String> {
+    let repository = &workspace.repositories()[spot.repository];
+    let path = absolute(repository, &spot.path);
+    let found = compiler
+        .server
+        .references(&path, spot.place, with_declaration, compiler.deadline)
+        .map_err(|error| error.to_string())?;
+    let mut mentions = Mentions::new();
+    for location in found {
+        mentions
+            .entry((location.path, None))
+            .or_default()
+            .push(location.range.start);
+    }
+    let mut standing = Standing::compiler(compiler, workspace);
+    let by_graph = match spot.symbols.first() {
+        Some(key) => by_graph(workspace, *key, with_declaration),
+        None => Mentions::new(),
+    };
+    if compiler.partial.is_some() {
+        // Of the files that the server has not read, the graph knows more than nothing.
+        let known: Vec<PathBuf> = mentions.keys().map(|(path, _)| path.clone()).collect();
+        let mut marked: Mentions = mentions
+            .into_iter()
+            .map(|((path, _), places)| ((path, Some(Origin::LspResolved)), places))
+            .collect();
+        marked.extend(by_graph.into_iter().filter(|((path, _), _)| !known.contains(path)));
+        return Ok((marked, standing));
+    }
+    let (said, drawn): (usize, usize) = (count(&mentions), count(&by_graph));
+    if said == 0 && drawn > 0 {
+        standing.remark(format!(
+            "the graph has {drawn}, possibly in files that the server does not read"
+        ));
+    }
+    Ok((mentions, standing))
+}
+
+/// What the graph knows, by edge.
+pub(crate) fn by_graph(workspace: &Workspace, key: SymbolKey, with_declaration: bool) -> Mentions {
+    let mut mentions = Mentions::new();
+    let repository = &workspace.repositories()[key.repository];
+    let snapshot = &repository.snapshot;
+    let edges = snapshot.incoming(key.symbol, EdgeKinds::ALL.without(EdgeKind::Contains));
+    for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred) {
+        let Some(from) = snapshot.symbol(edge.from) else {
+            continue;
+        };
+        let file = (absolute(repository, from.path()), Some(edge.origin));
+        mentions.entry(file).or_default().push(Place {
+            line: edge.at.line,
+            column: edge.at.column,
+        });
+    }
+    if with_declaration && let Some(symbol) = workspace.symbol(key) {
+        let at = symbol.name_at();
+        let file = (absolute(repository, symbol.path()), Some(Origin::AstResolved));
+        mentions.entry(file).or_default().push(Place {
+            line: at.line,
+            column: at.column,
+        });
+    }
+    for places in mentions.values_mut() {
+        places.sort_unstable();
+        places.dedup();
+    }
+    mentions
+}
+
+/// How many there are.
+pub(crate) fn count(mentions: &Mentions) -> usize {
+    mentions.values().map(Vec::len).sum()
+}
+
+fn answer(workspace: &Workspace, spot: &Spot, mentions: Mentions, standing: Standing, page: Page) -> References {
+    let total = count(&mentions);
+    let mut chunks: Vec<(PathBuf, Option<Origin>, Vec<Place>)> = Vec::new();
+    for ((path, origin), places) in mentions {
+        chunks.extend(
+            places
+                .chunks(MAX_PLACES)
+                .map(|places| (path.clone(), origin, places.to_vec())),
+        );
+    }
+    let end = page.offset.saturating_add(page.limit);
+    let more = end < chunks.len();
+    let mut writer = Writer::new(workspace);
+    let references = page
+        .take(chunks)
+        .into_iter()
+        .map(|(path, origin, places)| InFile {
+            at: places.iter().map(|place| writer.place(&path, *place)).collect(),
+            path: shown(workspace, &path).0,
+            origin: origin.map(kinds::origin_name),
+        })
+        .collect();
+    References {
+        of: spot.shown(workspace),
+        standing,
+        total: total as u64,
+        truncated: more,
+        next_cursor: more.then(|| page::cursor(workspace, end)),
+        references,
+    }
+}

@@ -1,0 +1,193 @@
+//! `type_hierarchy`: what a type extends and what extends it, several steps in both directions.
+
+use std::collections::BTreeSet;
+
+use index::model::{EdgeKind, Origin};
+use lsp::Hierarchy;
+use serde::Serialize;
+
+use super::place::{self, located};
+use super::{Compiler, Compilers, Standing, absolute, shown};
+use crate::error::QuestionError;
+use crate::kinds;
+use crate::workspace::{SymbolKey, Workspace};
+
+located! {
+    /// What is asked.
+    TypeHierarchy {
+        /// super, sub or both (default).
+        direction: Option<String>,
+        /// Steps at most (default 3).
+        depth: Option<u32>,
+        /// Rows at most (default 50).
+        limit: Option<u32>,
+    }
+}
+
+/// The types around a type.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Types {
+    /// What was understood: path, line and column.
+    pub of: String,
+    /// Where the answer comes from.
+    #[serde(flatten)]
+    pub standing: Standing,
+    /// Rows in all.
+    pub total: u64,
+    /// Whether rows were left out.
+    pub truncated: bool,
+    /// Nearest first.
+    pub types: Vec<TypeRow>,
+}
+
+/// One type.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TypeRow {
+    /// `super` or `sub`.
+    pub direction: &'static str,
+    /// Steps away.
+    pub depth: u32,
+    /// Name.
+    pub name: String,
+    /// type, interface, …
+    pub kind: &'static str,
+    /// Its file.
+    pub path: String,
+    /// Its first line.
+    pub line: u32,
+}
+
+const MAX_DEPTH: u32 = 10;
+
+/// The types around a type.
+pub fn type_hierarchy(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    ask: &TypeHierarchy,
+) -> Result<Types, QuestionError> {
+    let spot = place::find(workspace, ask.pointer())?;
+    let directions: &[&'static str] = match ask.direction.as_deref() {
+        None | Some("both") => &["super", "sub"],
+        Some("super") => &["super"],
+        Some("sub") => &["sub"],
+        Some(other) => {
+            return Err(QuestionError::Argument {
+                name: "direction",
+                problem: format!("expected super, sub or both, not `{other}`"),
+            });
+        }
+    };
+    let depth = ask.depth.unwrap_or(3).clamp(1, MAX_DEPTH);
+    let repository = &workspace.repositories()[spot.repository];
+    let asked = compilers.for_file(repository, &spot.path, &spot.language, ask.patience()?);
+    let path = absolute(repository, &spot.path);
+    let answered = asked.and_then(|compiler| {
+        let start = compiler
+            .server
+            .typed(&path, spot.place, compiler.deadline)
+            .map_err(|error| error.to_string())?;
+        if start.is_empty() {
+            return Err(format!("{} knows no type at this place", compiler.server.name()));
+        }
+        let mut found = Vec::new();
+        for direction in directions {
+            found.extend(by_compiler(workspace, &compiler, &start, direction, depth)?);
+        }
+        Ok((found, Standing::compiler(&compiler, workspace)))
+    });
+    let (found, standing) = match answered {
+        Ok(answered) => answered,
+        Err(why) => {
+            let key = spot.symbol(workspace)?;
+            let found = directions
+                .iter()
+                .flat_map(|direction| by_graph(workspace, key, direction, depth));
+            (found.collect(), Standing::graph(workspace, why))
+        }
+    };
+    let (total, limit) = (found.len(), ask.limit.unwrap_or(50).max(1) as usize);
+    Ok(Types {
+        of: spot.shown(workspace),
+        standing,
+        total: total as u64,
+        truncated: total > limit,
+        types: found.into_iter().take(limit).collect(),
+    })
+}
+
+fn by_compiler(
+    workspace: &Workspace,
+    compiler: &Compiler,
+    start: &[Hierarchy],
+    direction: &'static str,
+    depth: u32,
+) -> Result<Vec<TypeRow>, String> {
+    let mut rows = Vec::new();
+    let mut seen: BTreeSet<_> = start
+        .iter()
+        .map(|item| (item.path.clone(), item.name_range.start))
+        .collect();
+    let mut level = start.to_vec();
+    for away in 1..=depth {
+        let mut next = Vec::new();
+        for item in &level {
+            let related = match direction {
+                "super" => compiler.server.supertypes(item, compiler.deadline),
+                _ => compiler.server.subtypes(item, compiler.deadline),
+            };
+            for other in related.map_err(|error| error.to_string())? {
+                if seen.insert((other.path.clone(), other.name_range.start)) {
+                    rows.push(TypeRow {
+                        direction,
+                        depth: away,
+                        name: other.name.clone(),
+                        kind: other.kind.word(),
+                        path: shown(workspace, &other.path).0,
+                        line: other.range.start.line,
+                    });
+                    next.push(other);
+                }
+            }
+        }
+        level = next;
+    }
+    Ok(rows)
+}
+
+fn by_graph(workspace: &Workspace, start: SymbolKey, direction: &'static str, depth: u32) -> Vec<TypeRow> {
+    let kinds = EdgeKind::Extends | EdgeKind::Implements;
+    let snapshot = &workspace.repositories()[start.repository].snapshot;
+    let mut rows = Vec::new();
+    let mut seen = BTreeSet::from([start.symbol]);
+    let mut level = vec![start.symbol];
+    for away in 1..=depth {
+        let mut next = Vec::new();
+        for &symbol in &level {
+            let edges = match direction {
+                "super" => snapshot.outgoing(symbol, kinds),
+                _ => snapshot.incoming(symbol, kinds),
+            };
+            let others = edges
+                .filter(|edge| edge.origin <= Origin::AstInferred)
+                .filter_map(|edge| match direction {
+                    "super" => edge.to.symbol(),
+                    _ => Some(edge.from),
+                });
+            for other in others {
+                if let (true, Some(view)) = (seen.insert(other), snapshot.symbol(other)) {
+                    rows.push(TypeRow {
+                        direction,
+                        depth: away,
+                        name: view.qualified_name(),
+                        kind: kinds::kind(view),
+                        path: workspace.path(start.repository, view.path()),
+                        line: view.span().start_line,
+                    });
+                    next.push(other);
+                }
+            }
+        }
+        level = next;
+    }
+    rows
+}

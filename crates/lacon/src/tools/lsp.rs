@@ -1,0 +1,204 @@
+//! The questions that a compiler answers best: at once by the graph, by the language server as soon as it is ready.
+
+use codeintel::compiler::{self, Compilers};
+use codeintel::{QuestionError, Workspace};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use wire::layout::Layout;
+use wire::protocol::{Refusal, Scope};
+
+use super::{Cut, Desk, Reply, Tool, Toolset, read, refused, schema, value};
+
+/// One row; what differs between the tools is the question and how long its answer may be.
+const fn tool(
+    name: &'static str,
+    about: &'static str,
+    max_tokens: usize,
+    cut: Cut,
+    parameters: fn() -> Value,
+    ask: fn(&Desk, Map<String, Value>) -> Result<Reply, Refusal>,
+) -> Tool {
+    Tool {
+        name,
+        about,
+        toolset: Toolset::Lsp,
+        scope: Scope::Workspace,
+        max_tokens,
+        cut,
+        writes: false,
+        parameters,
+        ask,
+    }
+}
+
+/// What compilers know.
+pub(super) const TOOLS: &[Tool] = &[
+    tool(
+        "find_references",
+        "Every mention of a symbol, by file.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::FindReferences>,
+        |desk, arguments| put("find_references", desk, arguments, compiler::find_references),
+    ),
+    tool(
+        "go_to_definition",
+        "Where what stands at a place is defined.",
+        2_000,
+        Cut::Rows,
+        schema::of::<compiler::GoTo>,
+        |desk, arguments| put("go_to_definition", desk, arguments, compiler::go_to_definition),
+    ),
+    tool(
+        "type_definition",
+        "Where the type of what stands at a place is defined.",
+        2_000,
+        Cut::Rows,
+        schema::of::<compiler::GoTo>,
+        |desk, arguments| put("type_definition", desk, arguments, compiler::type_definition),
+    ),
+    tool(
+        "implementation",
+        "What implements or overrides a symbol.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::GoTo>,
+        |desk, arguments| put("implementation", desk, arguments, compiler::implementation),
+    ),
+    tool(
+        "hover",
+        "Type, signature and documentation of what stands at a place.",
+        4_000,
+        Cut::Never,
+        schema::of::<compiler::Hover>,
+        |desk, arguments| put("hover", desk, arguments, compiler::hover),
+    ),
+    tool(
+        "get_diagnostics",
+        "Errors and warnings of the compiler, of the text as it is now.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::GetDiagnostics>,
+        |desk, arguments| put("get_diagnostics", desk, arguments, compiler::get_diagnostics),
+    ),
+    tool(
+        "list_symbols",
+        "What a file declares, with signatures and lines.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::ListSymbols>,
+        |desk, arguments| put("list_symbols", desk, arguments, compiler::list_symbols),
+    ),
+    tool(
+        "find_symbol",
+        "Symbols by name, as the compilers know them.",
+        2_000,
+        Cut::Rows,
+        schema::of::<compiler::FindSymbol>,
+        |desk, arguments| put("find_symbol", desk, arguments, compiler::find_symbol),
+    ),
+    tool(
+        "find_callers",
+        "Who calls a symbol, with the place of every call.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::FindCallers>,
+        |desk, arguments| put("find_callers", desk, arguments, compiler::find_callers),
+    ),
+    tool(
+        "call_hierarchy",
+        "Who calls a symbol and whom it calls, several calls away.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::CallHierarchy>,
+        |desk, arguments| put("call_hierarchy", desk, arguments, compiler::call_hierarchy),
+    ),
+    tool(
+        "type_hierarchy",
+        "What a type extends and what extends it.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::TypeHierarchy>,
+        |desk, arguments| put("type_hierarchy", desk, arguments, compiler::type_hierarchy),
+    ),
+    tool(
+        "explore_symbol",
+        "A symbol at a glance: what it is, source, callers, mentions, tests.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::Explore>,
+        |desk, arguments| put("explore_symbol", desk, arguments, compiler::explore_symbol),
+    ),
+    tool(
+        "get_signature_help",
+        "How what is called at a place is called.",
+        2_000,
+        Cut::Never,
+        schema::of::<compiler::SignatureHelp>,
+        |desk, arguments| put("get_signature_help", desk, arguments, compiler::get_signature_help),
+    ),
+    tool(
+        "get_completions",
+        "What could be written at a place.",
+        2_000,
+        Cut::Rows,
+        schema::of::<compiler::GetCompletions>,
+        |desk, arguments| put("get_completions", desk, arguments, compiler::get_completions),
+    ),
+    tool(
+        "semantic_tokens",
+        "What each word of a file is.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::SemanticTokens>,
+        |desk, arguments| put("semantic_tokens", desk, arguments, compiler::semantic_tokens),
+    ),
+    tool(
+        "suggest_fixes",
+        "Fixes and refactorings that the compiler offers at a place.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::SuggestFixes>,
+        |desk, arguments| put("suggest_fixes", desk, arguments, compiler::suggest_fixes),
+    ),
+    tool(
+        "cross_repo",
+        "Who in the other repositories uses a symbol.",
+        4_000,
+        Cut::Rows,
+        schema::of::<compiler::CrossRepo>,
+        |desk, arguments| put("cross_repo", desk, arguments, compiler::cross_repo),
+    ),
+    Tool {
+        scope: Scope::Repo,
+        ..tool(
+            "detect_changes",
+            "Which symbols differ from a commit, and how far that reaches.",
+            4_000,
+            Cut::Rows,
+            schema::of::<compiler::DetectChanges>,
+            |desk, arguments| put("detect_changes", desk, arguments, compiler::detect_changes),
+        )
+    },
+];
+
+type Question<P, A> = fn(&Workspace, Compilers<'_>, &P) -> Result<A, QuestionError>;
+
+fn put<P: DeserializeOwned, A: Serialize>(
+    name: &'static str,
+    desk: &Desk,
+    arguments: Map<String, Value>,
+    question: Question<P, A>,
+) -> Result<Reply, Refusal> {
+    let compilers = Compilers {
+        servers: &desk.services.compilers,
+        memory: &desk.services.told,
+        eager: !desk.services.one_shot,
+    };
+    let found = question(desk.workspace, compilers, &read(arguments)?).map_err(refused)?;
+    Ok(Reply {
+        value: value(&found)?,
+        layout: Layout::generic(name),
+    })
+}
