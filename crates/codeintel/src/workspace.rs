@@ -11,6 +11,7 @@ use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
 
 use crate::analyze::{Communities, Hot, communities, hottest};
 use crate::context::Recency;
+use crate::contracts::Offers;
 
 /// One indexed repository.
 #[derive(Clone)]
@@ -37,6 +38,7 @@ pub struct Derived {
 struct Cells {
     communities: OnceLock<Communities>,
     hottest: OnceLock<Vec<Hot>>,
+    offers: OnceLock<Offers>,
     recency: OnceLock<Recency>,
 }
 
@@ -56,6 +58,12 @@ impl Repository {
     /// Which files changed lately.
     pub(crate) fn recency(&self) -> &Recency {
         self.derived.cells.recency.get_or_init(|| Recency::of(&self.root))
+    }
+
+    /// What it offers to other programs and uses of them.
+    pub(crate) fn offers(&self) -> &Offers {
+        let cell = &self.derived.cells.offers;
+        cell.get_or_init(|| Offers::of(self))
     }
 }
 

@@ -23,6 +23,8 @@ answer! {
             total: u64 = "contracts in all, returned or not",
             truncated: bool = "whether contracts were left out",
             next_cursor: Option<String> = "pass it to get the next page",
+            etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
+            incomplete: Option<String> = "what could not be read",
         }
     }
 }
@@ -45,6 +47,8 @@ answer! {
             total: u64 = "orphans in all, returned or not",
             truncated: bool = "whether orphans were left out",
             next_cursor: Option<String> = "pass it to get the next page",
+            etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
+            incomplete: Option<String> = "what could not be read",
         }
     }
 }

@@ -1,0 +1,513 @@
+//! The commands of the runners: which one a test file belongs to is read from the manifests above it, never guessed from its
+//! language alone where a manifest can tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use index::snapshot::SymbolView;
+
+use super::quoting::{inside, path, word};
+use super::{Group, TestCommand};
+use crate::workspace::Workspace;
+
+/// Above this many tests a command names their files or packages instead.
+const MAX_NAMED: usize = 40;
+
+/// One test file with what is needed to run it.
+struct File<'a> {
+    path: &'a str,
+    language: &'a str,
+    tests: Vec<SymbolView<'a>>,
+    root: &'a Path,
+}
+
+/// Tests that one command can run together: the runner, the directory it runs in, and the runner's own grouping.
+type Batch = (&'static str, String, String);
+
+/// The commands that run these tests.
+pub(super) fn commands(workspace: &Workspace, groups: &[((usize, String), Group)]) -> Vec<TestCommand> {
+    let mut batches: BTreeMap<(usize, Batch), Vec<File<'_>>> = BTreeMap::new();
+    for ((number, file), group) in groups {
+        let Some(repository) = workspace.repository(*number) else {
+            continue;
+        };
+        let Some(view) = repository.snapshot.find_file(file) else {
+            continue;
+        };
+        let tests = match group.whole {
+            true => Vec::new(),
+            false => group.tests.iter().filter_map(|key| workspace.symbol(*key)).collect(),
+        };
+        let file = File {
+            path: view.path(),
+            language: view.language(),
+            tests,
+            root: &repository.root,
+        };
+        if let Some(batch) = batch(&file) {
+            batches.entry((*number, batch)).or_default().push(file);
+        }
+    }
+    batches
+        .into_iter()
+        .map(|((number, (runner, directory, unit)), files)| TestCommand {
+            runner: runner.to_string(),
+            command: inside(&directory, &command(runner, &directory, &unit, &files)),
+            repo: workspace
+                .repository(number)
+                .filter(|_| workspace.is_prefixed())
+                .map(|repository| repository.name.clone()),
+        })
+        .collect()
+}
+
+/// The runner of a file, the directory to run it in, and what must be run apart.
+fn batch(file: &File<'_>) -> Option<Batch> {
+    let here = String::new;
+    Some(match file.language {
+        "rust" => {
+            let (directory, manifest) = file.nearest_where("Cargo.toml", |text| text.contains("[package]"))?;
+            let package: toml::Table = manifest.parse().ok()?;
+            let name = package.get("package")?.get("name")?.as_str()?.to_string();
+            (
+                "cargo",
+                here(),
+                format!("{name}\n{directory}\n{}", rust_target(&directory, file.path)),
+            )
+        }
+        "go" => {
+            let (directory, _) = file.nearest("go.mod")?;
+            let folder = folder(file.path);
+            let package = folder
+                .strip_prefix(directory.as_str())
+                .unwrap_or(folder)
+                .trim_start_matches('/')
+                .to_string();
+            ("go", directory, package)
+        }
+        "python" => return Some(python(file)),
+        "javascript" | "typescript" | "tsx" | "vue" | "svelte" => {
+            let (directory, manifest) = file.nearest("package.json")?;
+            let uses = |word: &str| manifest.contains(&format!("\"{word}")) || manifest.contains(&format!(" {word}"));
+            let runner = ["vitest", "jest", "mocha", "ava", "tap"]
+                .into_iter()
+                .find(|runner| uses(runner));
+            match runner {
+                Some(runner) => (runner, directory, here()),
+                None if file.text_contains("node:test") => ("node", directory, here()),
+                None if manifest.contains("\"test\"") => ("npm", directory, here()),
+                None => return None,
+            }
+        }
+        "php" => {
+            let (directory, manifest) = file.nearest("composer.json")?;
+            match manifest.contains("pestphp/pest\"") {
+                true => ("pest", directory, here()),
+                false => ("phpunit", directory, here()),
+            }
+        }
+        "java" | "kotlin" | "scala" => {
+            let gradle = ["build.gradle", "build.gradle.kts"]
+                .iter()
+                .find_map(|name| file.nearest(name));
+            match (file.nearest("pom.xml"), gradle) {
+                (Some((module, _)), None) => ("maven", here(), module),
+                (None, Some((module, _))) => ("gradle", here(), module),
+                // The nearer of the two is the one in use.
+                (Some((maven, _)), Some((module, _))) if maven.len() > module.len() => ("maven", here(), maven),
+                (Some(_), Some((module, _))) => ("gradle", here(), module),
+                (None, None) => return None,
+            }
+        }
+        "ruby" => {
+            let (directory, _) = file.nearest("Gemfile").unwrap_or_default();
+            match (file.path.ends_with("_spec.rb"), file.exists(&directory, "bin/rails")) {
+                (true, _) => ("rspec", directory, here()),
+                (false, true) => ("rails", directory, here()),
+                (false, false) => ("minitest", directory, here()),
+            }
+        }
+        "csharp" => {
+            let project = file.nearest_project(".csproj")?;
+            ("dotnet", here(), project)
+        }
+        _ => return None,
+    })
+}
+
+fn command(runner: &str, directory: &str, unit: &str, files: &[File<'_>]) -> String {
+    let relative = |file: &File<'_>| strip(directory, file.path).to_string();
+    let paths = || {
+        files
+            .iter()
+            .map(|file| path(&relative(file)))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let named: usize = files.iter().map(|file| file.tests.len()).sum();
+    let by_name = named <= MAX_NAMED && files.iter().all(|file| !file.tests.is_empty());
+    match runner {
+        "cargo" => cargo(unit, files, by_name),
+        "go" => {
+            let package = if unit.is_empty() {
+                ".".to_string()
+            } else {
+                format!("./{unit}")
+            };
+            match by_name {
+                true => {
+                    // Methods of suites run through the function that starts the suite, which is not known here.
+                    let tests: BTreeSet<&str> = files
+                        .iter()
+                        .flat_map(|file| &file.tests)
+                        .map(SymbolView::name)
+                        .collect();
+                    let one = tests.into_iter().collect::<Vec<_>>().join("|");
+                    format!("go test {} -run {}", path(&package), word(&format!("^({one})$")))
+                }
+                false => format!("go test {}", path(&package)),
+            }
+        }
+        "pytest" => {
+            let targets = files.iter().flat_map(|file| match by_name {
+                true => file
+                    .tests
+                    .iter()
+                    .map(|test| {
+                        path(&format!(
+                            "{}::{}",
+                            relative(file),
+                            test.qualified_name().replace('.', "::")
+                        ))
+                    })
+                    .collect::<Vec<_>>(),
+                false => vec![path(&relative(file))],
+            });
+            format!("python -m pytest {}", targets.collect::<Vec<_>>().join(" "))
+        }
+        "unittest" | "django" => {
+            let script = match runner {
+                "django" => unit,
+                _ => "-m unittest",
+            };
+            let base = if unit.ends_with("runtests.py") {
+                folder(unit)
+            } else {
+                ""
+            };
+            let labels = files.iter().flat_map(|file| {
+                let relative = relative(file);
+                let inner = strip(base, &relative);
+                let module = inner
+                    .trim_end_matches(".py")
+                    .trim_end_matches("/__init__")
+                    .replace('/', ".");
+                match by_name {
+                    true => file
+                        .tests
+                        .iter()
+                        .map(|test| word(&format!("{module}.{}", test.qualified_name())))
+                        .collect::<Vec<_>>(),
+                    false => vec![word(&module)],
+                }
+            });
+            let verb = if unit.ends_with("manage.py") { " test" } else { "" };
+            format!("python {script}{verb} {}", labels.collect::<Vec<_>>().join(" "))
+        }
+        "vitest" => format!("npx vitest run {}", paths()),
+        "jest" => format!("npx jest --runTestsByPath {}", paths()),
+        "mocha" => format!("npx mocha {}", paths()),
+        "ava" => format!("npx ava {}", paths()),
+        "tap" => format!("npx tap {}", paths()),
+        "node" => format!("node --test {}", paths()),
+        "npm" => format!("npm test -- {}", paths()),
+        "pest" => format!("vendor/bin/pest {}", paths()),
+        "phpunit" => match by_name {
+            true => {
+                let tests: BTreeSet<&str> = files
+                    .iter()
+                    .flat_map(|file| &file.tests)
+                    .map(SymbolView::name)
+                    .collect();
+                let one = tests.into_iter().collect::<Vec<_>>().join("|");
+                // PHPUnit takes one path; the names say the rest.
+                let target = match files {
+                    [file] => format!(" {}", path(&relative(file))),
+                    _ => String::new(),
+                };
+                format!(
+                    "vendor/bin/phpunit --filter {}{target}",
+                    word(&format!("/::({one})( .*)?$/"))
+                )
+            }
+            false => match files {
+                [file] => format!("vendor/bin/phpunit {}", path(&relative(file))),
+                _ => "vendor/bin/phpunit".to_string(),
+            },
+        },
+        "maven" => {
+            let module = if unit.is_empty() {
+                String::new()
+            } else {
+                format!(" -pl {} -am -Dsurefire.failIfNoSpecifiedTests=false", path(unit))
+            };
+            format!(
+                "mvn -q test{module} -Dtest={}",
+                word(&classes(files, by_name, "#", "+", ","))
+            )
+        }
+        "gradle" => {
+            let task = match unit {
+                "" => "test".to_string(),
+                module => format!(":{}:test", module.replace('/', ":")),
+            };
+            let wrapper = files.first().is_some_and(|file| file.exists("", "gradlew"));
+            let filters = classes(files, by_name, ".", "\n", "\n");
+            let filters: Vec<String> = filters
+                .lines()
+                .map(|filter| format!("--tests {}", word(filter)))
+                .collect();
+            format!(
+                "{} {} {}",
+                if wrapper { "./gradlew" } else { "gradle" },
+                word(&task),
+                filters.join(" ")
+            )
+        }
+        "rspec" | "rails" => {
+            let targets: Vec<String> = files
+                .iter()
+                .flat_map(|file| match by_name {
+                    true => file
+                        .tests
+                        .iter()
+                        .map(|test| path(&format!("{}:{}", relative(file), test.span().start_line)))
+                        .collect(),
+                    false => vec![path(&relative(file))],
+                })
+                .collect();
+            let start = if runner == "rspec" {
+                "bundle exec rspec"
+            } else {
+                "bin/rails test"
+            };
+            format!("{start} {}", targets.join(" "))
+        }
+        "minitest" => files
+            .iter()
+            .map(|file| format!("ruby -Ilib -Itest {}", path(&relative(file))))
+            .collect::<Vec<_>>()
+            .join(" && "),
+        "dotnet" => {
+            let names: Vec<String> = files
+                .iter()
+                .flat_map(|file| match by_name {
+                    true => file
+                        .tests
+                        .iter()
+                        .map(|test| format!("FullyQualifiedName~{}", test.qualified_name()))
+                        .collect(),
+                    false => vec![format!("FullyQualifiedName~{}", stem(file.path))],
+                })
+                .collect();
+            format!("dotnet test {} --filter {}", path(unit), word(&names.join("|")))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Test classes with their methods, as Maven and Gradle name them.
+fn classes(files: &[File<'_>], by_name: bool, inside: &str, between: &str, apart: &str) -> String {
+    let each = files.iter().map(|file| {
+        let class = stem(file.path);
+        let methods: Vec<&str> = file.tests.iter().map(SymbolView::name).collect();
+        match (by_name && !methods.is_empty(), inside) {
+            (true, "#") => format!("{class}#{}", methods.join(between)),
+            (true, _) => methods
+                .iter()
+                .map(|method| format!("*{class}.{method}"))
+                .collect::<Vec<_>>()
+                .join(between),
+            (false, "#") => class.to_string(),
+            (false, _) => format!("*{class}"),
+        }
+    });
+    each.collect::<Vec<_>>().join(apart)
+}
+
+fn cargo(unit: &str, files: &[File<'_>], by_name: bool) -> String {
+    let mut parts = unit.splitn(3, '\n');
+    let (package, directory, target) = (
+        parts.next().unwrap_or(""),
+        parts.next().unwrap_or(""),
+        parts.next().unwrap_or(""),
+    );
+    let mut command = format!("cargo test -p {} {target}", word(package));
+    if by_name {
+        let tests = files.iter().flat_map(|file| {
+            let module = rust_module(directory, file.path);
+            file.tests.iter().map(move |test| {
+                let name = test.qualified_name().replace('.', "::");
+                word(&if module.is_empty() {
+                    name
+                } else {
+                    format!("{module}::{name}")
+                })
+            })
+        });
+        command.push_str(" -- --exact ");
+        command.push_str(&tests.collect::<Vec<_>>().join(" "));
+    }
+    command
+}
+
+/// Which target of its package a Rust file belongs to.
+fn rust_target(directory: &str, file: &str) -> String {
+    let inner = strip(directory, file);
+    if let Some(rest) = inner.strip_prefix("tests/") {
+        let name = rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs");
+        return format!("--test {}", word(name));
+    }
+    if let Some(rest) = inner.strip_prefix("src/bin/") {
+        return format!(
+            "--bin {}",
+            word(rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs"))
+        );
+    }
+    // A package with a library has its modules there; one without, in its program.
+    match inner == "src/main.rs" {
+        true => "--bins".to_string(),
+        false => "--lib --bins".to_string(),
+    }
+}
+
+/// The path of the module that a Rust file is, inside its target.
+fn rust_module(directory: &str, file: &str) -> String {
+    let inner = strip(directory, file);
+    let inner = match inner.strip_prefix("tests/") {
+        // `tests/a.rs` is a target of its own; `tests/a/b.rs` is a module of one.
+        Some(rest) => rest.split_once('/').map_or("", |(_, rest)| rest),
+        None => inner
+            .strip_prefix("src/bin/")
+            .map_or_else(|| inner.strip_prefix("src/").unwrap_or(inner), |_| ""),
+    };
+    let inner = inner.trim_end_matches(".rs");
+    let inner = inner.strip_suffix("/mod").unwrap_or(inner);
+    match inner {
+        "lib" | "main" | "mod" => String::new(),
+        inner => inner.replace('/', "::"),
+    }
+}
+
+fn python(file: &File<'_>) -> Batch {
+    // Django's own suite, then a project's `manage.py`, then pytest, then what comes with Python.
+    let above = file.ancestors();
+    for directory in &above {
+        if file.exists(directory, "runtests.py") && file.exists(directory, "test_sqlite.py") {
+            return ("django", String::new(), joined(directory, "runtests.py"));
+        }
+        if file.exists(directory, "manage.py") && file.text_contains("django") {
+            return ("django", directory.clone(), "manage.py".to_string());
+        }
+    }
+    let configured = above.iter().any(|directory| {
+        ["conftest.py", "pytest.ini"]
+            .iter()
+            .any(|name| file.exists(directory, name))
+            || [
+                "pyproject.toml",
+                "setup.cfg",
+                "tox.ini",
+                "setup.py",
+                "requirements-dev.txt",
+                "requirements.txt",
+                "noxfile.py",
+            ]
+            .iter()
+            .any(|name| file.read(directory, name).is_some_and(|text| text.contains("pytest")))
+    });
+    let needs_pytest =
+        file.text_contains("pytest") || file.tests.iter().any(|test| !test.qualified_name().contains('.'));
+    match configured || needs_pytest || !file.text_contains("unittest") {
+        true => ("pytest", String::new(), String::new()),
+        false => ("unittest", String::new(), String::new()),
+    }
+}
+
+impl File<'_> {
+    /// The directories above the file, the nearest first, the root last.
+    fn ancestors(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut current = folder(self.path);
+        loop {
+            found.push(current.to_string());
+            if current.is_empty() {
+                return found;
+            }
+            current = folder(current);
+        }
+    }
+
+    /// The nearest directory above that has this file, and the file's text.
+    fn nearest(&self, name: &str) -> Option<(String, String)> {
+        self.nearest_where(name, |_| true)
+    }
+
+    fn nearest_where(&self, name: &str, fits: impl Fn(&str) -> bool) -> Option<(String, String)> {
+        let mut above = self.ancestors().into_iter();
+        above.find_map(|directory| {
+            let text = self.read(&directory, name).filter(|text| fits(text))?;
+            Some((directory, text))
+        })
+    }
+
+    /// The nearest directory above with a project file of this ending.
+    fn nearest_project(&self, ending: &str) -> Option<String> {
+        let mut above = self.ancestors().into_iter();
+        above.find(|directory| {
+            let entries = std::fs::read_dir(self.root.join(directory))
+                .into_iter()
+                .flatten()
+                .flatten();
+            let mut names = entries.map(|entry| entry.file_name());
+            names.any(|name| name.to_string_lossy().ends_with(ending))
+        })
+    }
+
+    fn exists(&self, directory: &str, name: &str) -> bool {
+        self.root.join(directory).join(name).is_file()
+    }
+
+    fn read(&self, directory: &str, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.root.join(directory).join(name)).ok()
+    }
+
+    fn text_contains(&self, word: &str) -> bool {
+        self.read("", self.path).is_some_and(|text| text.contains(word))
+    }
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('.').next().unwrap_or(name)
+}
+
+fn joined(directory: &str, name: &str) -> String {
+    match directory {
+        "" => name.to_string(),
+        directory => format!("{directory}/{name}"),
+    }
+}
+
+fn strip<'a>(directory: &str, path: &'a str) -> &'a str {
+    match directory {
+        "" => path,
+        directory => path
+            .strip_prefix(directory)
+            .map_or(path, |rest| rest.trim_start_matches('/')),
+    }
+}
