@@ -12,6 +12,7 @@
 mod chunk;
 mod embed;
 mod keeper;
+mod names;
 mod part;
 mod part_writer;
 mod rank;
@@ -23,6 +24,7 @@ mod words;
 pub use chunk::{CodeChunk, is_document, uri};
 pub use embed::{Embedder, Table, built_in};
 pub(crate) use keeper::{Keeper, TreeFile};
+pub use names::FoldedNames;
 pub use rank::{Why, is_test};
 pub use searcher::{Hit, Mode, Question, SearchIndex};
 pub(crate) use unit::Unit;

@@ -35,3 +35,21 @@ pub(crate) fn compare_prefix(text: &str, prefix: &str) -> Ordering {
 fn folded(text: &str) -> impl Iterator<Item = char> {
     text.chars().flat_map(char::to_lowercase)
 }
+
+/// Appends the lower-case form as one line.
+pub(crate) fn push_line(text: &str, lines: &mut String) {
+    let start = lines.len();
+    match text.is_ascii() {
+        true => {
+            lines.push_str(text);
+            lines[start..].make_ascii_lowercase();
+        }
+        false => lines.extend(folded(text)),
+    }
+    if memchr::memchr2(b'\n', b'\r', &lines.as_bytes()[start..]).is_some() {
+        let flat = lines[start..].replace(['\n', '\r'], " ");
+        lines.truncate(start);
+        lines.push_str(&flat);
+    }
+    lines.push('\n');
+}

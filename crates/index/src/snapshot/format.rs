@@ -13,7 +13,7 @@ use crate::model::{EdgeKind, Origin};
 /// First bytes of every snapshot.
 pub(crate) const MAGIC: [u8; 8] = *b"LACONSN\n";
 /// Version of the layout. A file of any other version is rebuilt, not read.
-pub const SNAPSHOT_VERSION: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 2;
 /// Most sections a header may announce.
 pub(crate) const MAX_SECTIONS: u32 = 256;
 
@@ -184,6 +184,10 @@ pub(crate) mod section {
     pub(crate) const MISC_TEXT: u32 = 13;
     pub(crate) const SKIPPED: u32 = 14;
     pub(crate) const LANGUAGES: u32 = 15;
+    /// The distinct names in lower case, in order, each followed by a line end: names are searched in one sweep over it.
+    pub(crate) const FOLDED_NAMES: u32 = 16;
+    /// Where each of them ends, its line end included.
+    pub(crate) const FOLDED_NAME_ENDS: u32 = 17;
 }
 
 /// Kind, origin, confidence and column of an edge in 32 bits.

@@ -100,16 +100,19 @@ impl Snapshot {
             .find(|symbol| symbol.repeat() == repeat && is_named(*symbol, qualified_name))
     }
 
-    fn name_count(&self) -> usize {
+    /// How many distinct names there are; they are numbered in folded order.
+    pub fn name_count(&self) -> usize {
         let offsets: &[U32] = self.records(&self.known.name_offsets);
         offsets.len().saturating_sub(1)
     }
 
-    fn name_text(&self, number: usize) -> &str {
+    /// A distinct name as its first symbol writes it.
+    pub fn name_text(&self, number: usize) -> &str {
         self.symbols_of_name(number).next().map_or("", |symbol| symbol.name())
     }
 
-    fn symbols_of_name(&self, number: usize) -> impl Iterator<Item = SymbolView<'_>> {
+    /// The symbols of a distinct name, in path and source order.
+    pub fn symbols_of_name(&self, number: usize) -> impl Iterator<Item = SymbolView<'_>> {
         let symbols: &[U32] = self.records(&self.known.name_symbols);
         let run = symbols
             .get(self.run(&self.known.name_offsets, number))

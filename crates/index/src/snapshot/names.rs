@@ -88,6 +88,11 @@ impl Names {
         }
         &self.order
     }
+
+    /// The numbers in order, as of the last [`Names::ordered`].
+    pub(crate) fn in_order(&self) -> &[u32] {
+        &self.order
+    }
 }
 
 #[cfg(test)]

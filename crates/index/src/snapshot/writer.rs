@@ -44,7 +44,7 @@ pub(crate) struct FileInput<'a> {
 }
 
 /// Number of sections that [`write`] makes.
-const SECTIONS: usize = 15;
+const SECTIONS: usize = 17;
 const ALIGNMENT: u64 = 64;
 
 /// Writes a whole snapshot.
@@ -256,11 +256,15 @@ impl<'a> Assembly<'a> {
         // From here on `counts` holds where the next symbol of each name goes.
         let mut offsets = Vec::new();
         let mut total = 0u32;
-        for &name in names.ordered() {
+        names.ordered();
+        let (mut folded, mut folded_ends) = (String::new(), Vec::new());
+        for &name in names.in_order() {
             let count = std::mem::replace(&mut counts[name as usize], total);
             if count > 0 {
                 offsets.push(U32::new(total));
                 total += count;
+                super::fold::push_line(names.text(name), &mut folded);
+                folded_ends.push(U32::new(folded.len() as u32));
             }
         }
         offsets.push(U32::new(total));
@@ -273,7 +277,9 @@ impl<'a> Assembly<'a> {
             }
         }
         sink.whole(section::NAME_OFFSETS, 4, offsets.as_bytes())?;
-        sink.whole(section::NAME_SYMBOLS, 4, symbols.as_bytes())
+        sink.whole(section::NAME_SYMBOLS, 4, symbols.as_bytes())?;
+        sink.whole(section::FOLDED_NAMES, 1, folded.as_bytes())?;
+        sink.whole(section::FOLDED_NAME_ENDS, 4, folded_ends.as_bytes())
     }
 
     fn write_text(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
