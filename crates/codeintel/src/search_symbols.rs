@@ -1,9 +1,12 @@
 //! `search_symbols`: symbols by name, best first.
 //!
 //! Each distinct name is judged once, however many symbols bear it: exactly, regardless of case, as a prefix, by its words
-//! (`parse url` finds `parseRequestUrl`), as a part. What uses a symbol and what kind of thing it is order equals.
+//! (`parse url` finds `parseRequestUrl`), as a part. Only where nothing fits are names a few edits away taken instead. What uses a
+//! symbol and what kind of thing it is order equals.
 
 use index::model::EdgeKind;
+use index::search::FoldedNames;
+pub(crate) use index::search::words;
 use index::snapshot::{EdgeKinds, SymbolView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +17,7 @@ use crate::error::QuestionError;
 use crate::kinds;
 use crate::page::{self, Page};
 use crate::traverse::is_test;
-use crate::workspace::Workspace;
+use crate::workspace::{Repository, Workspace};
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +39,8 @@ pub struct Search {
     pub cursor: Option<String>,
 }
 
+/// Most words of a query.
+const MAX_WORDS: usize = 32;
 /// Longest query.
 const MAX_QUERY: usize = 512;
 
@@ -46,21 +51,34 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
     let mut hits: Vec<(u32, usize, SymbolView<'_>)> = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
         let snapshot = &repository.snapshot;
-        for (name, _) in snapshot.names().take_while(|_| !workspace.is_stopped()) {
-            let Some(likeness) = filter.likeness(name) else {
-                continue;
-            };
-            let fitting = snapshot
-                .named(name)
-                .filter(|symbol| filter.accepts(*symbol, &repository.name));
-            hits.extend(fitting.map(|symbol| (rank(likeness, symbol, snapshot), number, symbol)));
+        let names = FoldedNames::of(snapshot);
+        for name in names.containing(filter.rarest()) {
+            if let Some(likeness) = filter.likeness(names.get(name), snapshot.name_text(name)) {
+                take(&mut hits, likeness, number, repository, name, &filter);
+            }
+        }
+    }
+    if hits.is_empty() {
+        for (number, repository) in workspace.repositories().iter().enumerate() {
+            let near = FoldedNames::of(&repository.snapshot).near(&filter.text, filter.edits());
+            for (edits, name) in near.into_iter().take(MOST_NEAR) {
+                let likeness = if edits == 1 { NEARLY } else { NEARBY };
+                take(&mut hits, likeness, number, repository, name, &filter);
+            }
         }
     }
     // Ties go by repository and place, so equal questions give equal answers.
-    hits.sort_unstable_by_key(|(rank, number, symbol)| (std::cmp::Reverse(*rank), *number, symbol.id()));
+    let order =
+        |(rank, number, symbol): &(u32, usize, SymbolView<'_>)| (std::cmp::Reverse(*rank), *number, symbol.id());
     let total = hits.len();
     let end = page.offset.saturating_add(page.limit);
     let more = end < total;
+    if more {
+        // A common word has thousands of hits, and only those up to this page need an order.
+        hits.select_nth_unstable_by_key(end, order);
+        hits.truncate(end);
+    }
+    hits.sort_unstable_by_key(order);
     let results = page
         .take(hits)
         .into_iter()
@@ -81,6 +99,27 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
         etag: None,
         incomplete: workspace.incomplete(),
     })
+}
+
+/// Likeness of a name that is one edit away, and of one that is more.
+const NEARLY: u32 = 2;
+const NEARBY: u32 = 1;
+/// Most names that are taken where none fits.
+const MOST_NEAR: usize = 50;
+
+fn take<'a>(
+    hits: &mut Vec<(u32, usize, SymbolView<'a>)>,
+    likeness: u32,
+    number: usize,
+    repository: &'a Repository,
+    name: usize,
+    filter: &Filter,
+) {
+    let snapshot = &*repository.snapshot;
+    let fitting = snapshot
+        .symbols_of_name(name)
+        .filter(|symbol| filter.accepts(*symbol, &repository.name));
+    hits.extend(fitting.map(|symbol| (rank(likeness, symbol, snapshot), number, symbol)));
 }
 
 /// Name likeness first, then how much the symbol is used and what it is.
@@ -146,40 +185,49 @@ impl Filter {
         }
         filter.folded = filter.text.to_lowercase();
         filter.words = words(&filter.text);
+        filter.words.truncate(MAX_WORDS);
         Ok(filter)
     }
 
-    /// How alike a name is, 1 to 9; `None` when it does not match.
-    fn likeness(&self, name: &str) -> Option<u32> {
+    /// What every fitting name contains, and as few others as possible.
+    fn rarest(&self) -> &str {
+        let longest = self.words.iter().max_by_key(|word| word.len());
+        longest.unwrap_or(&self.folded)
+    }
+
+    /// How many edits away a name may be.
+    fn edits(&self) -> u32 {
+        (self.text.chars().count() as u32 / 4).min(3)
+    }
+
+    /// How alike a name is, 3 to 9; `None` when it does not match. Most names that come through here fit, so nothing is
+    /// allocated.
+    fn likeness(&self, folded: &str, name: &str) -> Option<u32> {
         if name == self.text {
             return Some(9);
         }
-        if name.len() == self.text.len() && name.eq_ignore_ascii_case(&self.text) {
+        if folded == self.folded {
             return Some(8);
         }
-        let prefix = name
-            .get(..self.text.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(&self.text));
-        if prefix {
+        if folded.starts_with(&self.folded) {
             return Some(6);
         }
-        // Cheap test first: every name of the tree comes through here.
-        if self.words.len() == 1 && !contains_folded(name, &self.words[0]) {
-            return None;
-        }
-        let have = words(name);
-        let all =
-            |fits: fn(&str, &str) -> bool| self.words.iter().all(|word| have.iter().any(|other| fits(other, word)));
-        if have == self.words {
-            Some(7)
-        } else if all(|other, word| other == word) {
-            Some(5)
-        } else if all(|other, word| other.starts_with(word)) {
-            Some(4)
-        } else if contains_folded(name, &self.folded) {
-            Some(3)
-        } else {
-            None
+        let (mut whole, mut begun, mut count, mut in_order) = (0u64, 0u64, 0usize, true);
+        index::search::for_each_word(name, &mut String::new(), |word| {
+            in_order &= self.words.get(count).is_some_and(|asked| asked == word);
+            count += 1;
+            for (at, asked) in self.words.iter().enumerate() {
+                whole |= u64::from(asked == word) << at;
+                begun |= u64::from(word.starts_with(asked.as_str())) << at;
+            }
+        });
+        let all = (1u64 << self.words.len()) - 1;
+        match () {
+            () if self.words.is_empty() => folded.contains(&self.folded).then_some(3),
+            () if in_order && count == self.words.len() => Some(7),
+            () if whole == all => Some(5),
+            () if begun == all => Some(4),
+            () => folded.contains(&self.folded).then_some(3),
         }
     }
 
@@ -197,44 +245,6 @@ impl Filter {
                 .as_deref()
                 .is_none_or(|language| symbol.file().is_some_and(|file| file.language() == language))
     }
-}
-
-fn contains_folded(name: &str, part: &str) -> bool {
-    name.len() >= part.len()
-        && name
-            .as_bytes()
-            .windows(part.len())
-            .any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
-}
-
-/// The words of an identifier or a phrase, in lower case: `parseHTTPRequest_v2` is parse, http, request, v, 2.
-pub(crate) fn words(text: &str) -> Vec<String> {
-    let characters: Vec<char> = text.chars().collect();
-    let mut found: Vec<String> = Vec::new();
-    let mut open = false;
-    for (at, &c) in characters.iter().enumerate() {
-        if !c.is_alphanumeric() {
-            open = false;
-            continue;
-        }
-        let before = at.checked_sub(1).map(|before| characters[before]);
-        let after = characters.get(at + 1);
-        let starts = match before {
-            Some(before) if before.is_alphanumeric() => {
-                before.is_numeric() != c.is_numeric()
-                    || (c.is_uppercase() && (before.is_lowercase() || after.is_some_and(|after| after.is_lowercase())))
-            }
-            _ => true,
-        };
-        if starts || !open {
-            found.push(String::new());
-        }
-        open = true;
-        if let Some(word) = found.last_mut() {
-            word.extend(c.to_lowercase());
-        }
-    }
-    found
 }
 
 /// Uses of a symbol that count as evidence of its importance.

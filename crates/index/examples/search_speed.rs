@@ -35,12 +35,23 @@ fn main() {
     };
     let mut indexer = Indexer::open(root, options).unwrap();
     let report = indexer.build().unwrap();
-    println!("build {:?} cpu {:.2}s peak {} MB extracted {}", start.elapsed(), cpu() - before, peak(), report.extracted);
+    println!(
+        "build {:?} cpu {:.2}s peak {} MB extracted {}",
+        start.elapsed(),
+        cpu() - before,
+        peak(),
+        report.extracted
+    );
     println!("{:?}", report.time);
     let snapshot = report.snapshot;
     drop(indexer);
     let totals = snapshot.totals();
-    println!("lines {} bytes {} symbols {}", totals.lines, totals.bytes, snapshot.symbol_count());
+    println!(
+        "lines {} bytes {} symbols {}",
+        totals.lines,
+        totals.bytes,
+        snapshot.symbol_count()
+    );
     if without_search {
         return;
     }
@@ -74,7 +85,12 @@ fn main() {
             println!("{mode:?} {query:?} p50 {:?}", times[10]);
             if mode == Mode::Hybrid {
                 for hit in index.search(&snapshot, &question) {
-                    println!("   {:.3} {} {:?}", hit.score, snapshot.symbol(hit.symbol).unwrap().id_string(), hit.why);
+                    println!(
+                        "   {:.3} {} {:?}",
+                        hit.score,
+                        snapshot.symbol(hit.symbol).unwrap().id_string(),
+                        hit.why
+                    );
                 }
             }
         }

@@ -17,6 +17,7 @@ mod part;
 mod part_writer;
 mod rank;
 mod searcher;
+pub mod text;
 mod unit;
 mod vector;
 mod words;
@@ -29,7 +30,7 @@ pub use rank::{Why, is_test};
 pub use searcher::{Hit, Mode, Question, SearchIndex};
 pub(crate) use unit::Unit;
 pub use vector::DIMENSIONS;
-pub use words::words;
+pub use words::{for_each_word, words};
 
 use syntax::FileFacts;
 

@@ -3,8 +3,8 @@
 //! `parseHTTPRequest2` is parse, http, request, 2. The split is the one that the embedding was trained with
 //! (`models/code-embedding/tokenize_text.py`), so both halves of the search see the same words.
 
-/// Calls `hear` with every word of a text, in lower case.
-pub(crate) fn for_each_word(text: &str, buffer: &mut String, mut hear: impl FnMut(&str)) {
+/// Calls `hear` with every word of a text, in lower case. `buffer` is working space, so that many texts share one.
+pub fn for_each_word(text: &str, buffer: &mut String, mut hear: impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {

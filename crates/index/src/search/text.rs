@@ -1,0 +1,347 @@
+//! Exact text and regular expressions over the files of a snapshot, as they are on disk now.
+//!
+//! Nothing is indexed for this: a literal is looked for in the raw bytes first (the regular expression's own required literal does
+//! the same inside the engine), so most files are dropped at the speed of reading them. Files are read beneath the root alone. A file
+//! that changed since it was indexed is searched as it is and said to be changed: its lines are true, its symbols may not be.
+//!
+//! Time is bounded three times: the engine is linear in the text, the compiled pattern has a size limit, and the whole search
+//! has a deadline after which it says how far it came.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::model::FileId;
+use crate::scan::{decode, read_bytes};
+use crate::snapshot::{FileView, Snapshot};
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    regex: Regex,
+}
+
+/// Letters of either case being equal or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Case {
+    /// Equal unless the pattern has a capital letter.
+    #[default]
+    Smart,
+    /// Different.
+    Sensitive,
+    /// Equal.
+    Ignored,
+}
+
+/// Longest pattern, in bytes.
+pub const MAX_PATTERN: usize = 4096;
+/// Memory that a compiled pattern may take, and its cache.
+const MAX_PROGRAM: usize = 4 << 20;
+
+/// Why a pattern cannot be looked for.
+#[derive(thiserror::Error, Clone, Debug, PartialEq, Eq)]
+pub enum PatternError {
+    /// There is nothing to look for.
+    #[error("the pattern is empty")]
+    Empty,
+    /// It is too long.
+    #[error("the pattern has {0} bytes, at most {MAX_PATTERN} are allowed")]
+    Long(usize),
+    /// It is not a regular expression.
+    #[error("not a regular expression: {0}")]
+    Wrong(String),
+    /// It is one, and a huge one.
+    #[error("the regular expression is too large when compiled: use smaller repetitions")]
+    Large,
+    /// It would match between any two characters.
+    #[error("the regular expression matches the empty text, so it matches everywhere")]
+    MatchesNothing,
+}
+
+/// A line that matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineMatch {
+    /// From 1.
+    pub line: u32,
+    /// Bytes before the match in its line, in characters.
+    pub column: u32,
+    /// The line without its end.
+    pub text: String,
+    /// Matches in the line.
+    pub count: u32,
+}
+
+/// The lines of a file that match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileMatches {
+    /// Which file.
+    pub file: FileId,
+    /// In order.
+    pub lines: Vec<LineMatch>,
+    /// Matching lines in all, kept or not.
+    pub total: usize,
+    /// The file is not the one that was indexed.
+    pub changed: bool,
+}
+
+/// What was found and how far the search came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextMatches {
+    /// In path order.
+    pub files: Vec<FileMatches>,
+    /// Matching lines in all.
+    pub total: usize,
+    /// Files looked at.
+    pub searched: usize,
+    /// Files that were to be looked at.
+    pub of: usize,
+    /// Files that are gone or cannot be read as text.
+    pub unreadable: usize,
+    /// The deadline came first.
+    pub timed_out: bool,
+}
+
+/// Bounds of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Lines that are kept, in path order; all are counted.
+    pub lines: usize,
+    /// Bytes that are kept of a line.
+    pub line_length: usize,
+    /// When to give up.
+    pub time: Duration,
+}
+
+impl Pattern {
+    /// The text itself.
+    pub fn literal(text: &str, case: Case, whole_word: bool) -> Result<Pattern, PatternError> {
+        Pattern::compile(&regex::escape(text), text, case, whole_word)
+    }
+
+    /// A regular expression, matched line by line.
+    pub fn regex(text: &str, case: Case, whole_word: bool) -> Result<Pattern, PatternError> {
+        Pattern::compile(text, text, case, whole_word)
+    }
+
+    fn compile(expression: &str, asked: &str, case: Case, whole_word: bool) -> Result<Pattern, PatternError> {
+        if asked.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        if asked.len() > MAX_PATTERN {
+            return Err(PatternError::Long(asked.len()));
+        }
+        let ignores_case = match case {
+            Case::Smart => !asked.chars().any(char::is_uppercase),
+            Case::Sensitive => false,
+            Case::Ignored => true,
+        };
+        let build = |expression: &str| {
+            RegexBuilder::new(expression)
+                .multi_line(true)
+                .crlf(true)
+                .case_insensitive(ignores_case)
+                .size_limit(MAX_PROGRAM)
+                .dfa_size_limit(MAX_PROGRAM)
+                .nest_limit(100)
+                .build()
+        };
+        // Alone first, so that what is wrong is said of what was written.
+        let mut regex = build(expression).map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => PatternError::Large,
+            error => PatternError::Wrong(reason(&error)),
+        })?;
+        if regex.is_match(b"") {
+            return Err(PatternError::MatchesNothing);
+        }
+        if whole_word {
+            let bounded = format!(r"\b(?:{expression})\b");
+            regex = build(&bounded).map_err(|_| PatternError::Large)?;
+        }
+        Ok(Pattern { regex })
+    }
+
+    /// The matching lines of a text.
+    fn lines(&self, text: &str, bounds: Bounds) -> (Vec<LineMatch>, usize) {
+        let bytes = text.as_bytes();
+        let mut lines: Vec<LineMatch> = Vec::new();
+        let mut total = 0;
+        let (mut counted_to, mut line) = (0, 1u32);
+        // Start of the last line that matched.
+        let mut last: Option<usize> = None;
+        let mut at = 0;
+        while let Some(found) = self.regex.find_at(bytes, at) {
+            at = if found.end() > found.start() { found.end() } else { found.end() + 1 };
+            let start = memchr::memrchr(b'\n', &bytes[..found.start()]).map_or(0, |before| before + 1);
+            if last == Some(start) {
+                let kept = lines.len() == total;
+                if let Some(line) = lines.last_mut().filter(|_| kept) {
+                    line.count += 1;
+                }
+            } else {
+                last = Some(start);
+                total += 1;
+                if lines.len() < bounds.lines {
+                    line += memchr::memchr_iter(b'\n', &bytes[counted_to..start]).count() as u32;
+                    counted_to = start;
+                    let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+                    let whole = text[start..end].trim_end_matches('\r');
+                    lines.push(LineMatch {
+                        line,
+                        column: text.get(start..found.start()).map_or(0, |before| before.chars().count()) as u32 + 1,
+                        text: cut(whole, found.start() - start, bounds.line_length),
+                        count: 1,
+                    });
+                }
+            }
+            if at > bytes.len() {
+                break;
+            }
+        }
+        (lines, total)
+    }
+}
+
+/// The last line of the engine's message says what is wrong; those before draw it.
+fn reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_string()
+}
+
+/// A long line is cut around its match.
+fn cut(line: &str, at: usize, limit: usize) -> String {
+    if line.len() <= limit {
+        return line.to_string();
+    }
+    let mut start = at.saturating_sub(limit / 4).min(line.len() - limit);
+    while !line.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = (start + limit).min(line.len());
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    let (before, after) = (if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" });
+    format!("{before}{}{after}", &line[start..end])
+}
+
+/// Files that are searched side by side; lines beyond those asked for are then no longer kept.
+const BLOCK: usize = 256;
+
+/// Looks for a pattern in the files that `accept` lets through.
+pub fn search_text(
+    root: &Path,
+    snapshot: &Snapshot,
+    pattern: &Pattern,
+    accept: &(dyn Fn(FileView<'_>) -> bool + Sync),
+    bounds: Bounds,
+) -> TextMatches {
+    let deadline = Instant::now() + bounds.time;
+    let (late, searched, unreadable) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    let wanted: Vec<FileView<'_>> = snapshot.files().filter(|file| accept(*file)).collect();
+    let mut files: Vec<FileMatches> = Vec::new();
+    let mut left = bounds.lines;
+    for block in wanted.chunks(BLOCK) {
+        let look = |file: &FileView<'_>| {
+            if late.load(Ordering::Relaxed) || Instant::now() > deadline {
+                late.store(true, Ordering::Relaxed);
+                return None;
+            }
+            searched.fetch_add(1, Ordering::Relaxed);
+            // Twice the indexed size: a file that has grown beyond is another file.
+            let limit = file.size().saturating_mul(2).saturating_add(1 << 20);
+            let Ok(bytes) = read_bytes(root, file.path(), limit) else {
+                unreadable.fetch_add(1, Ordering::Relaxed);
+                return None;
+            };
+            let Some(decoded) = decode(&bytes) else {
+                unreadable.fetch_add(1, Ordering::Relaxed);
+                return None;
+            };
+            let (lines, total) = pattern.lines(&decoded.text, Bounds { lines: left, ..bounds });
+            (total > 0).then(|| FileMatches {
+                file: file.id(),
+                lines,
+                total,
+                changed: blake3::hash(&bytes).as_bytes() != file.hash(),
+            })
+        };
+        let found: Vec<FileMatches> = block.par_iter().filter_map(look).collect();
+        for mut file in found {
+            file.lines.truncate(left);
+            left -= file.lines.len();
+            files.push(file);
+        }
+    }
+    TextMatches {
+        total: files.iter().map(|file| file.total).sum(),
+        files,
+        searched: searched.into_inner(),
+        of: wanted.len(),
+        unreadable: unreadable.into_inner(),
+        timed_out: late.into_inner(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds {
+        lines: 10,
+        line_length: 40,
+        time: Duration::from_secs(5),
+    };
+
+    fn found(pattern: &Pattern, text: &str) -> Vec<(u32, u32, String)> {
+        let (lines, total) = pattern.lines(text, BOUNDS);
+        assert_eq!(lines.len(), total.min(BOUNDS.lines));
+        lines.into_iter().map(|line| (line.line, line.column, line.text)).collect()
+    }
+
+    #[test]
+    fn lines_are_found_with_their_places() {
+        let text = "one\r\nTwo two\n\nä two\n";
+        let pattern = Pattern::literal("two", Case::Smart, false).unwrap();
+        assert_eq!(found(&pattern, text), [(2, 1, "Two two".into()), (4, 3, "ä two".into())]);
+        let pattern = Pattern::literal("Two", Case::Smart, false).unwrap();
+        assert_eq!(found(&pattern, text), [(2, 1, "Two two".into())]);
+        let pattern = Pattern::regex("^o.e$", Case::Sensitive, false).unwrap();
+        assert_eq!(found(&pattern, text), [(1, 1, "one".into())]);
+        let pattern = Pattern::literal("tw", Case::Ignored, true).unwrap();
+        assert!(found(&pattern, text).is_empty());
+        let pattern = Pattern::literal("a.b", Case::Smart, false).unwrap();
+        assert!(found(&pattern, "axb").is_empty());
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_its_match() {
+        let text = format!("{}needle{}", "ä".repeat(100), "x".repeat(100));
+        let line = &found(&Pattern::literal("needle", Case::Smart, false).unwrap(), &text)[0].2;
+        assert!(line.contains("needle") && line.len() < 60, "{line}");
+        assert!(line.starts_with('…') && line.ends_with('…'));
+    }
+
+    #[test]
+    fn what_cannot_be_looked_for_is_said() {
+        let wrong = |text: &str| Pattern::regex(text, Case::Smart, false).unwrap_err();
+        assert_eq!(wrong(""), PatternError::Empty);
+        assert_eq!(wrong(&"a".repeat(5000)), PatternError::Long(5000));
+        assert!(matches!(wrong("a(b"), PatternError::Wrong(reason) if reason.contains("unclosed")));
+        assert_eq!(wrong("(a{1000}){1000}"), PatternError::Large);
+        assert_eq!(wrong("x*"), PatternError::MatchesNothing);
+        assert!(matches!(wrong(&"(".repeat(2000)), PatternError::Wrong(_)));
+    }
+
+    /// The engine is linear: what takes a backtracking one the age of the universe takes no time.
+    #[test]
+    fn hostile_patterns_end() {
+        let pattern = Pattern::regex("(a+)+$", Case::Smart, false).unwrap();
+        let start = Instant::now();
+        pattern.lines(&format!("{}!", "a".repeat(20_000)), BOUNDS);
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
+}
