@@ -15,6 +15,7 @@ use crate::error::QuestionError;
 use crate::kinds;
 use crate::page::{self, Page};
 use crate::source::Source;
+use crate::type_definition::OutputFormat;
 use crate::workspace::Workspace;
 
 /// What is asked.
@@ -67,16 +68,6 @@ pub struct SearchDocs {
     /// markdown or json: the same as format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_format: Option<OutputFormat>,
-}
-
-/// How an answer is written, as the descriptor schema has it; `format` says the same and more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum OutputFormat {
-    /// For reading.
-    Markdown,
-    /// The schema itself.
-    Json,
 }
 
 /// The hits, best first.
@@ -260,7 +251,8 @@ fn incomplete(workspace: &Workspace) -> Option<String> {
         .iter()
         .map(|repository| repository.search_index().missing_files())
         .sum();
-    let unsearched = (missing > 0).then(|| format!("{missing} files are not in the search index yet: run `lacon index`"));
+    let unsearched =
+        (missing > 0).then(|| format!("{missing} files are not in the search index yet: run `lacon index`"));
     match (workspace.incomplete(), unsearched) {
         (Some(left), Some(right)) => Some(format!("{left}; {right}")),
         (left, right) => left.or(right),
@@ -301,7 +293,10 @@ fn snippet(
     let source = Source::of(workspace, repository, symbol).ok()?;
     let (first, last) = match symbol.is_file() {
         true => (1, source.line_count()),
-        false => (symbol.span().start_line, symbol.span().end_line.min(source.line_count())),
+        false => (
+            symbol.span().start_line,
+            symbol.span().end_line.min(source.line_count()),
+        ),
     };
     let text = source.lines(first, last);
     let lines: Vec<&str> = text.lines().take(MOST_LINES_LOOKED_AT).collect();
@@ -384,7 +379,8 @@ impl<'a> Filter<'a> {
             symbol.path().starts_with(path) || bare.is_some_and(|bare| symbol.path().starts_with(bare))
         };
         let language = || symbol.file().map_or("", |file| file.language());
-        self.kinds.is_none_or(|kinds| !symbol.is_file() && kinds.contains(&symbol.kind()))
+        self.kinds
+            .is_none_or(|kinds| !symbol.is_file() && kinds.contains(&symbol.kind()))
             && self.path.is_none_or(in_path)
             && self.language.is_none_or(|wanted| language() == wanted)
             && (!self.documents || is_document(language()))

@@ -10,7 +10,7 @@ use wire::layout::Section;
 
 use crate::error::QuestionError;
 use crate::page::{self, Page};
-use crate::search_code::OutputFormat;
+use crate::type_definition::OutputFormat;
 use crate::workspace::Workspace;
 
 /// What is asked.
@@ -116,8 +116,13 @@ pub fn search_text(workspace: &Workspace, ask: &SearchText) -> Result<TextFound,
     let (mut unreadable, mut changed, mut of) = (0, 0, 0);
     for (number, repository) in workspace.repositories().iter().enumerate() {
         let accept = |file: FileView<'_>| {
-            ask.path.as_deref().is_none_or(|path| fits(path, &repository.name, file.path()))
-                && ask.language.as_deref().is_none_or(|language| file.language() == language)
+            ask.path
+                .as_deref()
+                .is_none_or(|path| fits(path, &repository.name, file.path()))
+                && ask
+                    .language
+                    .as_deref()
+                    .is_none_or(|language| file.language() == language)
         };
         let bounds = Bounds {
             lines: end.saturating_sub(lines.len()),
@@ -144,12 +149,16 @@ pub fn search_text(workspace: &Workspace, ask: &SearchText) -> Result<TextFound,
                 continue;
             };
             for line in file.lines {
-                let symbol = (!file.changed).then(|| repository.snapshot.symbol_at(file.file, line.line)).flatten();
+                let symbol = (!file.changed)
+                    .then(|| repository.snapshot.symbol_at(file.file, line.line))
+                    .flatten();
                 lines.push(TextLine {
                     path: workspace.path(number, view.path()),
                     line: u64::from(line.line),
                     text: line.text.trim().to_string(),
-                    symbol: symbol.filter(|symbol| !symbol.is_file()).map(|symbol| symbol.qualified_name()),
+                    symbol: symbol
+                        .filter(|symbol| !symbol.is_file())
+                        .map(|symbol| symbol.qualified_name()),
                 });
             }
         }
@@ -161,7 +170,9 @@ pub fn search_text(workspace: &Workspace, ask: &SearchText) -> Result<TextFound,
         notes.push(format!("{unreadable} files are gone or no longer text"));
     }
     if changed > 0 {
-        notes.push(format!("{changed} files changed since they were indexed: their lines are as they are now"));
+        notes.push(format!(
+            "{changed} files changed since they were indexed: their lines are as they are now"
+        ));
     }
     found.matches = page.take(lines);
     found.truncated = (end as u64) < found.total;

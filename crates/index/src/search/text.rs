@@ -173,7 +173,11 @@ impl Pattern {
         let mut last: Option<usize> = None;
         let mut at = 0;
         while let Some(found) = self.regex.find_at(bytes, at) {
-            at = if found.end() > found.start() { found.end() } else { found.end() + 1 };
+            at = if found.end() > found.start() {
+                found.end()
+            } else {
+                found.end() + 1
+            };
             let start = memchr::memrchr(b'\n', &bytes[..found.start()]).map_or(0, |before| before + 1);
             if last == Some(start) {
                 let kept = lines.len() == total;
@@ -190,7 +194,10 @@ impl Pattern {
                     let whole = text[start..end].trim_end_matches('\r');
                     lines.push(LineMatch {
                         line,
-                        column: text.get(start..found.start()).map_or(0, |before| before.chars().count()) as u32 + 1,
+                        column: text
+                            .get(start..found.start())
+                            .map_or(0, |before| before.chars().count()) as u32
+                            + 1,
                         text: cut(whole, found.start() - start, bounds.line_length),
                         count: 1,
                     });
@@ -224,7 +231,10 @@ fn cut(line: &str, at: usize, limit: usize) -> String {
     while !line.is_char_boundary(end) {
         end -= 1;
     }
-    let (before, after) = (if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" });
+    let (before, after) = (
+        if start > 0 { "…" } else { "" },
+        if end < line.len() { "…" } else { "" },
+    );
     format!("{before}{}{after}", &line[start..end])
 }
 
@@ -299,14 +309,20 @@ mod tests {
     fn found(pattern: &Pattern, text: &str) -> Vec<(u32, u32, String)> {
         let (lines, total) = pattern.lines(text, BOUNDS);
         assert_eq!(lines.len(), total.min(BOUNDS.lines));
-        lines.into_iter().map(|line| (line.line, line.column, line.text)).collect()
+        lines
+            .into_iter()
+            .map(|line| (line.line, line.column, line.text))
+            .collect()
     }
 
     #[test]
     fn lines_are_found_with_their_places() {
         let text = "one\r\nTwo two\n\nä two\n";
         let pattern = Pattern::literal("two", Case::Smart, false).unwrap();
-        assert_eq!(found(&pattern, text), [(2, 1, "Two two".into()), (4, 3, "ä two".into())]);
+        assert_eq!(
+            found(&pattern, text),
+            [(2, 1, "Two two".into()), (4, 3, "ä two".into())]
+        );
         let pattern = Pattern::literal("Two", Case::Smart, false).unwrap();
         assert_eq!(found(&pattern, text), [(2, 1, "Two two".into())]);
         let pattern = Pattern::regex("^o.e$", Case::Sensitive, false).unwrap();
