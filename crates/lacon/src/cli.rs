@@ -13,12 +13,22 @@ use crate::output::Output;
     version,
     propagate_version = true,
     max_term_width = 110,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_help = "\
+Exit codes:
+  0  success
+  1  the world did not cooperate: a missing file, a full disk, no index, a check that failed
+  2  the command line does not parse
+  3  the input is not what it was said to be: no such symbol, text that does not decode"
 )]
 pub(crate) struct Cli {
     /// Say more on stderr; give twice for everything
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
+
+    /// Colour what is meant for people: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_possible_values = true)]
+    pub(crate) color: clap::ColorChoice,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -50,7 +60,8 @@ use commands::questions::{
     editing_context, explain, implementations, outline, plan, source, stats, summary, symbols, usages,
 };
 use commands::{
-    bench, completions, convert, decode, encode, export, gateway, index, man, mcp, savings, status, tokens, watch,
+    bench, completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status, tokens,
+    watch,
 };
 
 verbs! {
@@ -82,6 +93,8 @@ verbs! {
         Plan => plan,
         Savings => savings,
         Mcp => mcp,
+        Init => init,
+        Doctor => doctor,
         Gateway => gateway,
         Encode => encode,
         Decode => decode,

@@ -20,9 +20,9 @@ use clap::Parser;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     output::log_to_stderr(cli.verbose);
-    let mut output = output::Output::stdout();
+    let mut output = output::Output::stdout(cli.color);
     match cli.command.run(&mut output).and_then(|()| output.finish()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => output::report(&failure),
+        Err(failure) => output::report(&failure, cli.color),
     }
 }

@@ -1,11 +1,12 @@
 //! The one place that writes to stdout and stderr. A verb hands over its whole answer, so a verb that fails has
 //! written nothing.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clap::ColorChoice;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -13,11 +14,82 @@ use crate::failure::Failure;
 /// Where a verb puts its answer. Text is kept until [`Output::finish`], which runs only when the verb succeeded.
 pub(crate) struct Output {
     pending: Vec<u8>,
+    paint: Paint,
+}
+
+/// Colours for people, or none. Text that a program may read never has any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Paint {
+    is_on: bool,
+}
+
+impl Paint {
+    /// Whether to colour what goes to a stream: as was asked, else on a terminal unless `NO_COLOR` is set.
+    fn of(choice: ColorChoice, stream: &impl IsTerminal) -> Paint {
+        let is_on = match choice {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+                stream.is_terminal()
+                    && !is_set("NO_COLOR")
+                    && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+            }
+        };
+        Paint { is_on }
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    pub(crate) fn warn(self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.with("31;1", text)
+    }
+
+    /// What can be derived, or read over.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// A file.
+    pub(crate) fn file(self, text: &str) -> String {
+        self.with("35", text)
+    }
+
+    /// The name of a symbol.
+    pub(crate) fn name(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// The number of a line.
+    pub(crate) fn line(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        match self.is_on && !text.is_empty() {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_string(),
+        }
+    }
 }
 
 impl Output {
-    pub(crate) fn stdout() -> Self {
-        Self { pending: Vec::new() }
+    pub(crate) fn stdout(choice: ColorChoice) -> Self {
+        Self {
+            pending: Vec::new(),
+            paint: Paint::of(choice, &io::stdout()),
+        }
+    }
+
+    /// The colours of what is meant for people.
+    pub(crate) fn paint(&self) -> Paint {
+        self.paint
     }
 
     /// Adds `text` as it is.
@@ -82,11 +154,12 @@ pub(crate) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 }
 
 /// Prints `failure` as `error: …` and `hint: …` lines on stderr.
-pub(crate) fn report(failure: &Failure) -> ExitCode {
+pub(crate) fn report(failure: &Failure, choice: ColorChoice) -> ExitCode {
     let mut stderr = io::stderr().lock();
-    let mut text = format!("error: {:#}\n", failure.error);
+    let paint = Paint::of(choice, &io::stderr());
+    let mut text = format!("{} {:#}\n", paint.bad("error:"), failure.error);
     for hint in &failure.hints {
-        text.push_str(&format!("hint: {hint}\n"));
+        text.push_str(&format!("{} {hint}\n", paint.warn("hint:")));
     }
     // Nothing is left to report to when stderr itself is gone.
     drop(stderr.write_all(text.as_bytes()));

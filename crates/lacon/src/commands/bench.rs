@@ -7,6 +7,7 @@ pub(crate) mod index;
 pub(crate) mod session;
 pub(crate) mod one_token_server;
 mod peer;
+pub(crate) mod server;
 pub(crate) mod wire;
 
 use crate::cli::verbs;
@@ -29,6 +30,7 @@ verbs! {
         Index => index,
         OneTokenServer => one_token_server,
         Session => session,
+        Server => server,
         Wire => wire,
     }
 }

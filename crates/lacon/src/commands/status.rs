@@ -28,6 +28,10 @@ pub(crate) struct Args {
     #[arg(long)]
     verify: bool,
 
+    /// Say in one line what an agent at work should know of it
+    #[arg(long, conflicts_with_all = ["skipped", "verify", "json"])]
+    brief: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,6 +61,10 @@ struct Skipped {
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let location = Location::of(&args.place.root, args.place.index_dir.as_deref())?;
+    if args.brief {
+        output.line(brief(Snapshot::open(&location.snapshot()).ok().as_ref()));
+        return Ok(());
+    }
     let began = std::time::Instant::now();
     let snapshot = match Snapshot::open(&location.snapshot()) {
         Err(error @ SnapshotError::Missing { .. }) => return Err(error).hint("run `lacon index` first"),
@@ -115,4 +123,20 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         output.line(format!("  {:<12} {:>10}  {}", file.reason, size(file.bytes), file.path));
     }
     Ok(())
+}
+
+/// What the hook of a session says: what is here, and when asking pays.
+fn brief(snapshot: Option<&Snapshot>) -> String {
+    let known = match snapshot {
+        Some(snapshot) => format!(
+            "{} symbols of {} files",
+            snapshot.symbol_count() - snapshot.file_count(),
+            snapshot.file_count()
+        ),
+        None => "this repository (indexed when it is first asked)".to_string(),
+    };
+    format!(
+        "The MCP server `lacon` knows the symbol graph of {known}. Who calls, uses, implements or breaks: ask it (get_callers, \
+         find_usages, find_implementations, get_dependents) before searching text; search text for strings and comments."
+    )
 }

@@ -8,48 +8,48 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::output::Paint;
+
 /// `value` as text.
-pub(crate) fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value, paint: Paint) -> String {
     let Some(members) = value.as_object() else {
         return wire::markdown::to_string(value);
     };
     let mut out = String::new();
     if let Some(source) = members.get("source").and_then(Value::as_str) {
-        source_text(&mut out, members, source);
+        source_text(&mut out, members, source, paint);
     } else if let (Some(nodes), Some(edges)) = (list(members, "nodes"), list(members, "edges")) {
-        graph(&mut out, nodes, edges);
+        graph(&mut out, nodes, edges, paint);
     } else {
-        sections(&mut out, members);
+        sections(&mut out, members, paint);
     }
-    ending(&mut out, members);
+    ending(&mut out, members, paint);
     out
 }
 
-fn source_text(out: &mut String, members: &Map<String, Value>, source: &str) {
+fn source_text(out: &mut String, members: &Map<String, Value>, source: &str, paint: Paint) {
     let first = number(members, "from_line").unwrap_or(1);
     line(
         out,
-        format_args!("{} ({})", string(members, "id"), string(members, "kind")),
+        format_args!("{} ({})", paint.name(string(members, "id")), string(members, "kind")),
     );
     let last = first + source.lines().count() as u64;
     let width = last.to_string().len();
     for (at, text) in source.lines().enumerate() {
-        line(
-            out,
-            format_args!("{:>width$}  {text}", first + at as u64, width = width),
-        );
+        let number = format!("{:>width$}", first + at as u64);
+        line(out, format_args!("{}  {text}", paint.line(&number)));
     }
 }
 
 /// Symbols by file; under each, what it is related to and where it says so.
-fn graph(out: &mut String, nodes: &[Value], edges: &[Value]) {
+fn graph(out: &mut String, nodes: &[Value], edges: &[Value], paint: Paint) {
     let mut related: BTreeMap<&str, Vec<&Map<String, Value>>> = BTreeMap::new();
     for edge in edges.iter().filter_map(Value::as_object) {
         related.entry(string(edge, "from")).or_default().push(edge);
     }
     let rows: Vec<&Map<String, Value>> = nodes.iter().filter_map(Value::as_object).collect();
-    by_file(out, &rows, |out, row| {
-        line(out, format_args!("  {}", place(row)));
+    by_file(out, &rows, paint, |out, row| {
+        line(out, format_args!("  {}", place(row, paint)));
         for edge in related.get(string(row, "id")).into_iter().flatten() {
             let lines = match string(edge, "label") {
                 "" => String::new(),
@@ -60,12 +60,13 @@ fn graph(out: &mut String, nodes: &[Value], edges: &[Value]) {
                 "ast_inferred" | "text_matched" => "?",
                 _ => "",
             };
-            line(out, format_args!("    {}{doubt} {to}{lines}", string(edge, "kind")));
+            let kind = format!("{}{doubt}", string(edge, "kind"));
+            line(out, format_args!("    {} {to}{}", paint.dim(&kind), paint.line(&lines)));
         }
     });
 }
 
-fn sections(out: &mut String, members: &Map<String, Value>) {
+fn sections(out: &mut String, members: &Map<String, Value>, paint: Paint) {
     let mut rest = Map::new();
     for (name, value) in members {
         match value {
@@ -74,8 +75,8 @@ fn sections(out: &mut String, members: &Map<String, Value>) {
                     line(out, format_args!("{name}:"));
                 }
                 let rows: Vec<&Map<String, Value>> = rows.iter().filter_map(Value::as_object).collect();
-                by_file(out, &rows, |out, row| {
-                    line(out, format_args!("  {}{}", place(row), remark(row)));
+                by_file(out, &rows, paint, |out, row| {
+                    line(out, format_args!("  {}{}", place(row, paint), paint.dim(&remark(row))));
                 });
             }
             _ if !is_bookkeeping(name) => {
@@ -89,13 +90,18 @@ fn sections(out: &mut String, members: &Map<String, Value>) {
     }
 }
 
-fn by_file(out: &mut String, rows: &[&Map<String, Value>], mut each: impl FnMut(&mut String, &Map<String, Value>)) {
+fn by_file(
+    out: &mut String,
+    rows: &[&Map<String, Value>],
+    paint: Paint,
+    mut each: impl FnMut(&mut String, &Map<String, Value>),
+) {
     let mut files: BTreeMap<&str, Vec<&Map<String, Value>>> = BTreeMap::new();
     for row in rows {
         files.entry(path(row)).or_default().push(row);
     }
     for (file, rows) in files {
-        line(out, format_args!("{file}"));
+        line(out, format_args!("{}", paint.file(file)));
         for row in rows {
             each(out, row);
         }
@@ -103,7 +109,7 @@ fn by_file(out: &mut String, rows: &[&Map<String, Value>], mut each: impl FnMut(
 }
 
 /// What was left out, and what is not sure.
-fn ending(out: &mut String, members: &Map<String, Value>) {
+fn ending(out: &mut String, members: &Map<String, Value>, paint: Paint) {
     let total = ["total", "total_nodes"].iter().find_map(|name| number(members, name));
     let shown = ["nodes", "usages", "results", "symbols", "cycles"]
         .iter()
@@ -117,7 +123,7 @@ fn ending(out: &mut String, members: &Map<String, Value>) {
     }
     let incomplete = string(members, "incomplete");
     if !incomplete.is_empty() {
-        line(out, format_args!("incomplete: {incomplete}"));
+        line(out, format_args!("{} {incomplete}", paint.warn("incomplete:")));
     }
 }
 
@@ -142,7 +148,7 @@ fn path(row: &Map<String, Value>) -> &str {
     said.unwrap_or_else(|| string(row, "id").split_once("::").map_or("", |(path, _)| path))
 }
 
-fn place(row: &Map<String, Value>) -> String {
+fn place(row: &Map<String, Value>, paint: Paint) -> String {
     let id = match string(row, "id") {
         "" => string(row, "from"),
         id => id,
@@ -150,8 +156,8 @@ fn place(row: &Map<String, Value>) -> String {
     let name = id.split_once("::").map_or(id, |(_, name)| name);
     let at = number(row, "line").or_else(|| number(row, "from_line"));
     match at {
-        Some(at) => format!("{name}:{at}"),
-        None => name.to_string(),
+        Some(at) => format!("{}:{}", paint.name(name), paint.line(&at.to_string())),
+        None => paint.name(name),
     }
 }
 
@@ -188,6 +194,8 @@ mod tests {
     use expect_test::expect;
     use serde_json::json;
 
+    use crate::output::Paint;
+
     #[test]
     fn callers_stand_under_their_file() {
         let value = json!({
@@ -206,7 +214,7 @@ mod tests {
               g:3
             2 of 5; the next with --cursor xyz
         "#]]
-        .assert_eq(&super::text(&value));
+        .assert_eq(&super::text(&value, Paint::default()));
     }
 
     #[test]
@@ -217,6 +225,6 @@ mod tests {
              9  def f():
             10      pass
         "#]]
-        .assert_eq(&super::text(&value));
+        .assert_eq(&super::text(&value, Paint::default()));
     }
 }

@@ -1,0 +1,177 @@
+//! Many sessions at once over HTTP, each with the official client: whether every call is answered, and whether memory grows
+//! once the server is warm.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::ServiceExt;
+use rmcp::transport::StreamableHttpClientTransport;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use super::{Times, stdio};
+
+/// What the load did.
+#[derive(Serialize)]
+pub(super) struct Load {
+    pub(super) sessions: usize,
+    pub(super) calls: usize,
+    /// Calls that came back as an error of the protocol or not at all.
+    pub(super) errors: usize,
+    pub(super) first_error: Option<String>,
+    pub(super) seconds: f64,
+    pub(super) calls_per_second: f64,
+    pub(super) milliseconds: Times,
+    /// Resident memory after the warm-up, half-way, and at the end.
+    pub(super) resident_bytes: [u64; 3],
+    /// The last over the first of these, less one.
+    pub(super) growth: f64,
+}
+
+/// One call.
+pub(super) type Call = (&'static str, Value);
+
+/// Asks `calls` questions from `sessions` sessions at once, after a warm-up of as many again.
+pub(super) fn load(
+    root: &Path,
+    index_dir: Option<&Path>,
+    questions: Vec<Call>,
+    sessions: usize,
+    calls: usize,
+) -> Result<Load> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the asynchronous runtime")?;
+    runtime.block_on(async {
+        let (mut server, url) = start(root, index_dir, sessions).await?;
+        let measured = run(&server, &url, Arc::new(questions), sessions, calls).await;
+        // It may be gone already.
+        drop(server.kill().await);
+        measured
+    })
+}
+
+async fn start(root: &Path, index_dir: Option<&Path>, sessions: usize) -> Result<(Child, String)> {
+    let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
+    command
+        .args(["mcp", "--no-watch", "--http", "127.0.0.1:0", "--max-sessions"])
+        .arg((sessions + 1).to_string())
+        .arg(root);
+    if let Some(directory) = index_dir {
+        command.arg("--index-dir").arg(directory);
+    }
+    let mut server = command
+        .env_remove("LACON_OUTPUT_FORMAT")
+        .env_remove("LACON_HTTP_TOKEN")
+        .env("NO_COLOR", "1")
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .context("cannot start the server")?;
+    let mut lines = BufReader::new(server.stderr.take().context("no pipe from the server")?).lines();
+    while let Some(line) = lines.next_line().await? {
+        if let Some(at) = line.find("http://") {
+            let url = line[at..].trim().to_string();
+            // What it says later must not stop it.
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return Ok((server, url));
+        }
+    }
+    Err(anyhow!("the server did not begin to listen"))
+}
+
+async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usize, calls: usize) -> Result<Load> {
+    let process = server.id().context("the server is gone")?;
+    let mut clients = Vec::with_capacity(sessions);
+    for _ in 0..sessions {
+        let transport = StreamableHttpClientTransport::from_uri(url);
+        let client = ().serve(transport).await.map_err(|error| anyhow!("a session was refused: {error}"))?;
+        clients.push(Arc::new(client));
+    }
+    let mut round = Round::default();
+    let each = (calls / sessions).max(1);
+    round.ask(&clients, &questions, each).await;
+    let warm = stdio::resident(process);
+    let mut round = Round {
+        errors: round.errors,
+        first_error: round.first_error,
+        ..Round::default()
+    };
+    let began = Instant::now();
+    round.ask(&clients, &questions, each / 2).await;
+    let half = stdio::resident(process);
+    round.ask(&clients, &questions, each - each / 2).await;
+    let seconds = began.elapsed().as_secs_f64();
+    let end = stdio::resident(process);
+    let calls = round.times.len() + round.errors;
+    Ok(Load {
+        sessions,
+        calls,
+        errors: round.errors,
+        first_error: round.first_error,
+        seconds,
+        calls_per_second: round.times.len() as f64 / seconds,
+        milliseconds: Times::of(&mut round.times),
+        resident_bytes: [warm, half, end],
+        growth: end as f64 / warm.max(1) as f64 - 1.0,
+    })
+}
+
+type Session = rmcp::service::RunningService<rmcp::service::RoleClient, ()>;
+
+/// What some calls did.
+#[derive(Default)]
+struct Round {
+    times: Vec<Duration>,
+    errors: usize,
+    first_error: Option<String>,
+}
+
+impl Round {
+    /// Every session asks `each` questions, one after the other; all sessions at once.
+    async fn ask(&mut self, clients: &[Arc<Session>], questions: &Arc<Vec<Call>>, each: usize) {
+        let next = Arc::new(AtomicUsize::new(0));
+        let mut tasks = tokio::task::JoinSet::new();
+        for client in clients {
+            let (client, questions, next) = (client.clone(), questions.clone(), next.clone());
+            tasks.spawn(async move {
+                let mut round = Round::default();
+                for _ in 0..each {
+                    let (tool, arguments) = &questions[next.fetch_add(1, Ordering::Relaxed) % questions.len()];
+                    let arguments = arguments.as_object().cloned().unwrap_or_default();
+                    let request = CallToolRequestParams::new(*tool).with_arguments(arguments);
+                    let began = Instant::now();
+                    match client.call_tool(request).await {
+                        Ok(_) => round.times.push(began.elapsed()),
+                        Err(error) => {
+                            round.errors += 1;
+                            round.first_error.get_or_insert(format!("{tool}: {error}"));
+                        }
+                    }
+                }
+                round
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            match done {
+                Ok(round) => {
+                    self.times.extend(round.times);
+                    self.errors += round.errors;
+                    self.first_error = self.first_error.take().or(round.first_error);
+                }
+                Err(error) => {
+                    self.errors += each;
+                    self.first_error.get_or_insert(error.to_string());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What is asked: every tool that answers from the index, about symbols spread evenly over a repository.
+
+use index::snapshot::{EdgeKinds, Snapshot};
+use serde_json::{Map, Value, json};
+
+use crate::tools::{self, Toolset};
+
+/// A symbol to ask about.
+pub(super) struct Sample {
+    pub(super) id: String,
+    name: String,
+    path: String,
+}
+
+/// A tool and the arguments of each call, or why it is not asked.
+pub(super) struct Question {
+    pub(super) tool: &'static str,
+    pub(super) calls: Vec<Value>,
+}
+
+/// Symbols that something uses, evenly spread.
+pub(super) fn samples(snapshot: &Snapshot, count: usize) -> Vec<Sample> {
+    let used: Vec<_> = snapshot
+        .symbols()
+        .filter(|symbol| symbol.id_string().contains("::"))
+        .filter(|symbol| snapshot.incoming(symbol.id(), EdgeKinds::ALL).next().is_some())
+        .collect();
+    let step = (used.len() / count.max(1)).max(1);
+    used.into_iter()
+        .step_by(step)
+        .take(count)
+        .map(|symbol| Sample {
+            id: symbol.id_string(),
+            name: symbol.name().to_string(),
+            path: symbol.path().to_string(),
+        })
+        .collect()
+}
+
+/// The questions, and the tools that are not asked: those that write or that wait for a language server.
+pub(super) fn questions(samples: &[Sample]) -> (Vec<Question>, Vec<&'static str>) {
+    let mut asked = Vec::new();
+    let mut left_out = Vec::new();
+    for tool in tools::all() {
+        let schema = tool.input_schema(false);
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        if tool.writes || tool.toolset == Toolset::Edit {
+            left_out.push(tool.name);
+            continue;
+        }
+        let calls: Option<Vec<Value>> = match tool.name {
+            "analyze" => Some(
+                ["dead_code", "hotspots", "cycles"]
+                    .map(|kind| json!({"kind": kind}))
+                    .to_vec(),
+            ),
+            _ if required.is_empty() => Some(vec![json!({})]),
+            _ => samples.iter().map(|sample| arguments(&required, sample)).collect(),
+        };
+        match calls {
+            Some(calls) if !calls.is_empty() => asked.push(Question { tool: tool.name, calls }),
+            _ => left_out.push(tool.name),
+        }
+    }
+    (asked, left_out)
+}
+
+/// Arguments made from a sample by what they are called; `None` when one is not known.
+fn arguments(required: &[&str], sample: &Sample) -> Option<Value> {
+    let mut arguments = Map::new();
+    for name in required {
+        let value = match *name {
+            "id" | "symbol" | "target" => json!(sample.id),
+            "ids" | "symbols" => json!([sample.id]),
+            "path" | "file" => json!(sample.path),
+            "paths" | "files" => json!([sample.path]),
+            "query" | "name" | "pattern" => json!(sample.name),
+            "task" => json!(format!("change how {} works", sample.name)),
+            "action" => json!("list"),
+            _ => return None,
+        };
+        arguments.insert((*name).to_string(), value);
+    }
+    Some(Value::Object(arguments))
+}

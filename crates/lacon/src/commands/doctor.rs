@@ -1,0 +1,387 @@
+//! `lacon doctor`: looks at everything that an answer depends on, and says what to do about what is wrong.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use index::snapshot::{Snapshot, SnapshotError};
+use index::store::{Directory, Location, StoreError};
+use serde::Serialize;
+
+use super::index::{Place, size};
+use super::init::change::{Edit, Taken};
+use super::init::clients::{Client, Places, Reach, Start, on_path};
+use crate::failure::{Exit, Explain, Failure};
+use crate::output::{Output, Paint};
+
+/// Check the index, the system, language servers and coding agents
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon doctor
+  lacon doctor ~/src/django --json
+
+Exit code 1 when something is broken; what only could be better is said and does not count.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a thing is.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Health {
+    Good,
+    /// It works, and could work better.
+    Note,
+    Broken,
+}
+
+/// One thing that was looked at.
+#[derive(Serialize)]
+struct Check {
+    what: &'static str,
+    health: Health,
+    says: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    version: &'static str,
+    root: String,
+    healthy: bool,
+    checks: Vec<Check>,
+}
+
+impl Check {
+    fn good(what: &'static str, says: impl Into<String>) -> Check {
+        Check {
+            what,
+            health: Health::Good,
+            says: says.into(),
+            remedy: None,
+        }
+    }
+
+    fn note(what: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Check {
+        Check {
+            health: Health::Note,
+            remedy: Some(remedy.into()),
+            ..Check::good(what, says)
+        }
+    }
+
+    fn broken(what: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Check {
+        Check {
+            health: Health::Broken,
+            remedy: Some(remedy.into()),
+            ..Check::good(what, says)
+        }
+    }
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let location = Location::of(&args.place.root, args.place.index_dir.as_deref()).bad_input()?;
+    let snapshot = Snapshot::open(&location.snapshot());
+    let mut checks = vec![program(), index_of(&snapshot, &location), writable(&location)];
+    checks.push(configuration(&location.root));
+    checks.extend(watches(&location.root));
+    checks.extend(language_servers(&location.root, snapshot.as_ref().ok()));
+    checks.extend(agents(&location.root));
+    checks.extend(environment());
+    let broken = checks.iter().filter(|check| check.health == Health::Broken).count();
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        root: location.root.display().to_string(),
+        healthy: broken == 0,
+        checks,
+    };
+    match args.json {
+        true => output.json(&report)?,
+        false => output.line(said(&report, output.paint())),
+    }
+    if broken > 0 {
+        output.finish()?;
+        return Err(Failure {
+            exit: Exit::Failed,
+            error: anyhow!("{broken} of {} checks failed", report.checks.len()),
+            hints: Vec::new(),
+        });
+    }
+    Ok(())
+}
+
+fn said(report: &Report, paint: Paint) -> String {
+    let mut text = String::new();
+    for check in &report.checks {
+        let mark = match check.health {
+            Health::Good => paint.good("ok  "),
+            Health::Note => paint.warn("note"),
+            Health::Broken => paint.bad("bad "),
+        };
+        text.push_str(&format!("{mark}  {:<16} {}\n", check.what, check.says));
+        if let Some(remedy) = &check.remedy {
+            text.push_str(&format!("      {:<16} {} {remedy}\n", "", paint.dim("→")));
+        }
+    }
+    text
+}
+
+/// This program, and whether its name leads to it.
+fn program() -> Check {
+    let version = env!("CARGO_PKG_VERSION");
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let found = on_path("lacon").and_then(|path| path.canonicalize().ok());
+    let at = own.as_deref().map_or("?".into(), Path::to_string_lossy);
+    match found {
+        Some(found) if Some(&found) == own.as_ref() => Check::good("lacon", format!("{version}, {at}")),
+        Some(found) => Check::note(
+            "lacon",
+            format!("{version}, {at}; `lacon` on PATH is {}", found.display()),
+            "`lacon init` writes the full path of this one; or put its directory first on PATH",
+        ),
+        None => Check::note(
+            "lacon",
+            format!("{version}, {at}, not on PATH"),
+            "put its directory on PATH, so that configurations can be shared",
+        ),
+    }
+}
+
+fn index_of(snapshot: &Result<Snapshot, SnapshotError>, location: &Location) -> Check {
+    let snapshot = match snapshot {
+        Err(SnapshotError::Missing { .. }) => {
+            return Check::note(
+                "index",
+                format!("there is none in {}", location.directory.display()),
+                "run `lacon index`; `lacon mcp` builds it when it starts",
+            );
+        }
+        Err(error) => return Check::broken("index", format!("{error:#}"), "run `lacon index`: it rebuilds it"),
+        Ok(snapshot) => snapshot,
+    };
+    if let Err(error) = snapshot.verify() {
+        return Check::broken(
+            "index",
+            format!("{error:#}"),
+            "run `lacon index`: it rebuilds what is damaged",
+        );
+    }
+    let bytes = std::fs::metadata(location.snapshot()).map_or(0, |metadata| metadata.len());
+    let says = format!(
+        "{} files, {} symbols, {} edges, {}, every checksum right",
+        snapshot.file_count(),
+        snapshot.symbol_count(),
+        snapshot.edge_count(),
+        size(bytes)
+    );
+    let problems = snapshot.skipped().count();
+    match snapshot.file_count() {
+        0 => Check::note(
+            "index",
+            format!("{says}; {problems} files were left out"),
+            "`lacon status --skipped` says why",
+        ),
+        _ => Check::good("index", says),
+    }
+}
+
+/// Whether the index can be kept up to date. Looking leaves nothing behind.
+fn writable(location: &Location) -> Check {
+    let good = || {
+        Check::good(
+            "permissions",
+            format!("{} can be written", location.directory.display()),
+        )
+    };
+    let broken = |says: String| {
+        let remedy = "give write access, or keep the index elsewhere with --index-dir or LACON_DIR";
+        Check::broken("permissions", says, remedy)
+    };
+    if !location.directory.exists() {
+        let parent = location.directory.ancestors().find(|directory| directory.exists());
+        return match parent.map(|parent| rustix::fs::access(parent, rustix::fs::Access::WRITE_OK)) {
+            Some(Ok(())) => good(),
+            _ => broken(format!("`{}` cannot be created", location.directory.display())),
+        };
+    }
+    match Directory::create(location.clone()).and_then(|directory| directory.lock().map(drop)) {
+        Ok(()) => good(),
+        Err(StoreError::Locked { .. }) => Check::good("permissions", "another Lacon keeps the index up to date"),
+        Err(error) => broken(format!("{:#}", anyhow::Error::new(error))),
+    }
+}
+
+fn configuration(root: &Path) -> Check {
+    let file = root.join("lacon.toml");
+    match index::scan::Config::load(root) {
+        Ok(_) if file.exists() => Check::good("configuration", "lacon.toml is valid"),
+        Ok(_) => Check::good("configuration", "no lacon.toml: the defaults hold"),
+        Err(error) => Check::broken(
+            "configuration",
+            format!("{:#}", anyhow::Error::new(error)),
+            "`lacon index --help` lists what lacon.toml may say",
+        ),
+    }
+}
+
+/// Linux counts every watched directory against a limit per user.
+fn watches(root: &Path) -> Option<Check> {
+    let limit: u64 = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches")
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    let directories = count_directories(root, limit);
+    Some(match directories < limit {
+        true => Check::good("watching", format!("{directories} directories, the limit is {limit}")),
+        false => Check::broken(
+            "watching",
+            format!("more than {limit} directories, which is the limit"),
+            format!("raise it: sysctl fs.inotify.max_user_watches={}", limit * 4),
+        ),
+    })
+}
+
+/// Directories under `root`, no further than `limit`; links are not followed.
+fn count_directories(root: &Path, limit: u64) -> u64 {
+    let mut waiting = vec![root.to_path_buf()];
+    let mut count = 0;
+    while let Some(directory) = waiting.pop() {
+        count += 1;
+        if count >= limit {
+            break;
+        }
+        let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten();
+        waiting.extend(
+            entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|entry| entry.path()),
+        );
+    }
+    count
+}
+
+/// A server for each language that the index holds. The index answers without them, so that none is no fault.
+fn language_servers(root: &Path, snapshot: Option<&Snapshot>) -> Vec<Check> {
+    let config = lsp::Config::default();
+    let mut languages: Vec<(u64, String)> = snapshot
+        .into_iter()
+        .flat_map(|snapshot| {
+            let of = snapshot
+                .languages()
+                .map(|language| (language.lines(), language.name().to_string()));
+            of.collect::<Vec<_>>()
+        })
+        .collect();
+    languages.sort_unstable_by(|one, other| other.cmp(one));
+    let mut found: Vec<String> = Vec::new();
+    let mut missing: Vec<String> = Vec::new();
+    for (_, language) in languages {
+        let adapters = config.adapters(&language);
+        let Some(first) = adapters.first() else { continue };
+        match adapters
+            .iter()
+            .find_map(|adapter| Some((adapter, config.find(adapter, root)?)))
+        {
+            Some((adapter, (path, _))) => found.push(format!("{language}: {} ({})", adapter.name, path.display())),
+            None => missing.push(format!("{language} ({})", first.name)),
+        }
+    }
+    let mut checks = Vec::new();
+    if !found.is_empty() {
+        checks.push(Check::good("language servers", found.join(", ")));
+    }
+    if !missing.is_empty() {
+        checks.push(Check::note(
+            "language servers",
+            format!("none for {}", missing.join(", ")),
+            "install one to confirm what the syntax tree inferred; answers come without it too",
+        ));
+    }
+    checks
+}
+
+/// Which coding agents are here, and which of them know Lacon.
+fn agents(root: &Path) -> Vec<Check> {
+    let Some(places) = Places::of(root.to_path_buf()) else {
+        return Vec::new();
+    };
+    let mut known: Vec<String> = Vec::new();
+    let mut unaware: Vec<&str> = Vec::new();
+    let mut checks = Vec::new();
+    for client in Client::ALL.into_iter().filter(|client| client.is_found(&places)) {
+        let files = [Reach::Project, Reach::User].map(|reach| client.file(reach, &places));
+        let mut entries = Vec::new();
+        for file in files.into_iter().flatten() {
+            match knows(client, &file) {
+                Ok(true) => entries.push(file.display().to_string()),
+                Ok(false) => {}
+                Err(error) => checks.push(Check::broken(
+                    "agents",
+                    format!("{}: `{}`: {error:#}", client.name(), file.display()),
+                    "the agent cannot read it either: repair it",
+                )),
+            }
+        }
+        match entries.is_empty() {
+            true => unaware.push(client.name()),
+            false => known.push(format!("{} ({})", client.name(), entries.join(", "))),
+        }
+    }
+    if !known.is_empty() {
+        checks.push(Check::good("agents", known.join(", ")));
+    }
+    if !unaware.is_empty() {
+        checks.push(Check::note(
+            "agents",
+            format!("found and not set up: {}", unaware.join(", ")),
+            "run `lacon init`",
+        ));
+    }
+    checks
+}
+
+/// Whether the file has an entry for Lacon: putting another one there would meet it.
+fn knows(client: Client, file: &Path) -> anyhow::Result<bool> {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error).context("it cannot be read"),
+    };
+    let start = Start {
+        command: "lacon".to_string(),
+        more: Vec::new(),
+    };
+    let edit = client.entry(&start).apply(Some(&text), Taken::Keep)?;
+    Ok(matches!(edit, Edit::Nothing | Edit::Occupied))
+}
+
+/// Variables that change what Lacon does.
+fn environment() -> Option<Check> {
+    let set: Vec<String> = ["LACON_DIR", "LACON_OUTPUT_FORMAT", "LACON_LOG", "LACON_HTTP_TOKEN"]
+        .into_iter()
+        .filter_map(|name| {
+            let value = std::env::var(name).ok()?;
+            Some(match name {
+                "LACON_HTTP_TOKEN" => format!("{name} is set"),
+                _ => format!("{name}={value}"),
+            })
+        })
+        .collect();
+    if let Ok(format) = std::env::var("LACON_OUTPUT_FORMAT")
+        && let Err(error) = format.parse::<wire::Format>()
+    {
+        return Some(Check::broken(
+            "environment",
+            format!("LACON_OUTPUT_FORMAT: {error}"),
+            "unset it or give a format",
+        ));
+    }
+    (!set.is_empty()).then(|| Check::good("environment", set.join(", ")))
+}

@@ -1,0 +1,443 @@
+//! `lacon init`: tells the coding agents that are installed about Lacon, and takes it back.
+
+pub(crate) mod change;
+pub(crate) mod clients;
+mod ledger;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use serde::Serialize;
+use serde_json::json;
+
+use self::change::{Change, Comments, Edit, Taken};
+use self::clients::{Client, Places, Reach, Start, on_path};
+use self::ledger::{Changed, Ledger, put, take_away, text_of};
+use crate::failure::{Exit, Explain, Failure};
+use crate::output::Output;
+use crate::tools::Toolset;
+
+/// Set up coding agents to use Lacon, or take it back
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon init --dry-run              # what would be written, and where
+  lacon init                        # every agent that is found, for this repository
+  lacon init --client codex --user  # one agent, for everything you work on
+  lacon init --instructions --hooks # also tell the agent when asking pays
+  lacon init --undo
+
+Found are Claude Code, Cursor, VS Code, Codex, Gemini CLI, Zed, Windsurf, opencode and Continue. Files keep their comments, layout and
+permissions; a file that cannot be read is left alone and named. What was written is remembered, and --undo takes back exactly that:
+a file that was edited since loses only Lacon's entry.")]
+pub(crate) struct Args {
+    /// The repository
+    #[arg(default_value = ".", value_name = "DIR")]
+    root: PathBuf,
+
+    /// Only this agent, found or not; may be given several times
+    #[arg(long, value_enum)]
+    client: Vec<Client>,
+
+    /// For everything you work on instead of this repository
+    #[arg(long)]
+    user: bool,
+
+    /// List these tools
+    #[arg(long, value_enum, value_name = "SET")]
+    toolset: Option<Toolset>,
+
+    /// Also say in AGENTS.md or CLAUDE.md when asking Lacon pays
+    #[arg(long)]
+    instructions: bool,
+
+    /// Also remind Claude Code at the start of each session
+    #[arg(long)]
+    hooks: bool,
+
+    /// Replace entries for Lacon that say something else
+    #[arg(long)]
+    replace: bool,
+
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Take back what was written
+    #[arg(long, conflicts_with_all = ["client", "toolset", "instructions", "hooks", "replace"])]
+    undo: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const INSTRUCTIONS: &str = "\
+## Finding your way in this code
+
+The MCP server `lacon` knows the symbol graph of this repository. Ask it instead of searching text when the question is about code:
+who calls or uses something (`get_callers`, `find_usages`), what a change may break (`get_dependents`), what implements an interface
+(`find_implementations`), what to know before an edit (`get_editing_context`), where a name is defined (`search_symbols`). One call replaces
+many searches, and says how sure each answer is. Search text for strings, comments and configuration.";
+
+/// What happened, or would, to one file.
+#[derive(Serialize)]
+struct Step {
+    what: String,
+    path: String,
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<String>,
+}
+
+#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    Created,
+    Changed,
+    Unchanged,
+    /// Something else of the user's stands there.
+    Kept,
+    Refused,
+    Restored,
+    Removed,
+}
+
+#[derive(Serialize)]
+struct Report {
+    dry_run: bool,
+    files: Vec<Step>,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let root = args
+        .root
+        .canonicalize()
+        .with_context(|| format!("no directory `{}`", args.root.display()))
+        .bad_input()?;
+    let places = Places::of(root).context("there is no home directory")?;
+    let reach = if args.user { Reach::User } else { Reach::Project };
+    let ledger_path = ledger_path(reach, &places)?;
+    let mut ledger = Ledger::read(&ledger_path)?;
+    let files = match args.undo {
+        true => undo(&mut ledger, args.dry_run),
+        false => set_up(&args, reach, &places, &mut ledger)?,
+    };
+    if !args.dry_run {
+        ledger.write(&ledger_path)?;
+    }
+    let report = Report {
+        dry_run: args.dry_run,
+        files,
+    };
+    let refused = report
+        .files
+        .iter()
+        .filter(|step| step.outcome == Outcome::Refused)
+        .count();
+    match args.json {
+        true => output.json(&report)?,
+        false => output.line(said(&report, args.undo)),
+    }
+    if refused > 0 {
+        output.finish()?;
+        return Err(Failure {
+            exit: Exit::Failed,
+            error: anyhow!("{refused} of {} files were left alone", report.files.len()),
+            hints: vec!["the reasons are above; fix the files, or add the entry by hand".to_string()],
+        });
+    }
+    Ok(())
+}
+
+/// Beside the index for a repository; among the user's own state otherwise.
+fn ledger_path(reach: Reach, places: &Places) -> Result<PathBuf, Failure> {
+    Ok(match reach {
+        Reach::Project => places.project.join(".lacon/init.json"),
+        Reach::User => match std::env::var_os("XDG_STATE_HOME") {
+            Some(directory) if !directory.is_empty() => Path::new(&directory).join("lacon/init.json"),
+            _ => places.home.join(".local/state/lacon/init.json"),
+        },
+    })
+}
+
+fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Result<Vec<Step>, Failure> {
+    let wanted = wanted(args, reach, places)?;
+    let taken = if args.replace { Taken::Replace } else { Taken::Keep };
+    let mut steps = Vec::new();
+    for (what, path, change) in wanted {
+        let shown = path.display().to_string();
+        let step = |outcome, reason, difference| Step {
+            what: what.clone(),
+            path: shown.clone(),
+            outcome,
+            reason,
+            difference,
+        };
+        let tried = text_of(&path).and_then(|before| Ok((change.apply(before.as_deref(), taken)?, before)));
+        steps.push(match tried {
+            Err(error) => step(Outcome::Refused, Some(format!("{error:#}")), None),
+            Ok((Edit::Nothing, _)) => step(Outcome::Unchanged, None, None),
+            Ok((Edit::Occupied, _)) => {
+                let reason = "it has another entry for Lacon; --replace replaces it".to_string();
+                step(Outcome::Kept, Some(reason), None)
+            }
+            Ok((Edit::Write(after), before)) => {
+                let difference = args
+                    .dry_run
+                    .then(|| difference(before.as_deref().unwrap_or_default(), &after));
+                let outcome = if before.is_some() {
+                    Outcome::Changed
+                } else {
+                    Outcome::Created
+                };
+                let written = match args.dry_run {
+                    true => Ok(()),
+                    false => put(&path, &after).map(|directories| {
+                        ledger.files.push(Changed {
+                            path: path.clone(),
+                            what: what.clone(),
+                            before,
+                            after,
+                            directories,
+                        });
+                    }),
+                };
+                match written {
+                    Ok(()) => step(outcome, None, difference),
+                    Err(error) => step(Outcome::Refused, Some(format!("{error:#}")), None),
+                }
+            }
+        });
+    }
+    Ok(steps)
+}
+
+/// Every change that was asked for: whose it is, where, and what.
+fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, PathBuf, Change)>, Failure> {
+    let clients: Vec<Client> = match args.client.as_slice() {
+        [] => Client::ALL
+            .into_iter()
+            .filter(|client| client.is_found(places))
+            .collect(),
+        named => named.to_vec(),
+    };
+    if clients.is_empty() {
+        let names: Vec<String> = Client::ALL.iter().map(|client| word(*client)).collect();
+        return Err(anyhow!("no coding agent was found")).hint(format!("name one with --client: {}", names.join(", ")));
+    }
+    let start = Start {
+        command: command(),
+        more: args
+            .toolset
+            .map(|set| vec!["--toolset".to_string(), value_name(&set)])
+            .unwrap_or_default(),
+    };
+    let mut wanted = Vec::new();
+    for client in &clients {
+        match client.file(reach, places) {
+            Some(path) => wanted.push((client.name().to_string(), path, client.entry(&start))),
+            None if args.client.is_empty() => {}
+            None => {
+                return Err(anyhow!("{} has no configuration for one repository", client.name()))
+                    .bad_input()
+                    .hint("give --user");
+            }
+        }
+    }
+    if args.instructions {
+        let text = INSTRUCTIONS.to_string();
+        wanted.push((
+            "instructions".to_string(),
+            instructions_file(reach, places),
+            Change::Block { text },
+        ));
+    }
+    if args.hooks {
+        let base = match reach {
+            Reach::Project => &places.project,
+            Reach::User => &places.home,
+        };
+        let hook = json!({"hooks": [{"type": "command", "command": format!("{} status --brief", start.command)}]});
+        wanted.push((
+            "hooks".to_string(),
+            base.join(".claude/settings.json"),
+            Change::Element {
+                path: vec!["hooks", "SessionStart"],
+                value: hook,
+                comments: Comments::Refused,
+            },
+        ));
+    }
+    Ok(wanted)
+}
+
+/// The file that agents read already, or the one that most of them read.
+fn instructions_file(reach: Reach, places: &Places) -> PathBuf {
+    match reach {
+        Reach::User => places.home.join(".claude/CLAUDE.md"),
+        Reach::Project => {
+            let claude = places.project.join("CLAUDE.md");
+            let agents = places.project.join("AGENTS.md");
+            match !agents.exists() && claude.exists() {
+                true => claude,
+                false => agents,
+            }
+        }
+    }
+}
+
+/// `lacon` where that starts this program, else where this program is.
+fn command() -> String {
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let found = on_path("lacon").and_then(|path| path.canonicalize().ok());
+    match own {
+        Some(own) if found.as_ref() != Some(&own) => own.display().to_string(),
+        _ => "lacon".to_string(),
+    }
+}
+
+fn word(client: Client) -> String {
+    value_name(&client)
+}
+
+fn value_name(value: &impl clap::ValueEnum) -> String {
+    value
+        .to_possible_value()
+        .map(|value| value.get_name().to_string())
+        .unwrap_or_default()
+}
+
+/// Newest first: two changes of one file come off in turn. What cannot be taken back stays in the ledger.
+fn undo(ledger: &mut Ledger, dry_run: bool) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut left = Vec::new();
+    for changed in std::mem::take(&mut ledger.files).into_iter().rev() {
+        let tried = undone(&changed, dry_run);
+        let (outcome, reason) = match tried {
+            Ok(outcome) => (outcome, None),
+            Err(error) => (Outcome::Refused, Some(format!("{error:#}"))),
+        };
+        steps.push(Step {
+            what: changed.what.clone(),
+            path: changed.path.display().to_string(),
+            outcome,
+            reason,
+            difference: None,
+        });
+        if dry_run || outcome == Outcome::Refused {
+            left.push(changed);
+        }
+    }
+    left.reverse();
+    ledger.files = left;
+    steps
+}
+
+fn undone(changed: &Changed, dry_run: bool) -> anyhow::Result<Outcome> {
+    let Some(now) = text_of(&changed.path)? else {
+        return Ok(Outcome::Unchanged);
+    };
+    let text = match now == changed.after {
+        true => changed.before.clone(),
+        // Edited since: only what is Lacon's comes out.
+        false => change_of(changed)
+            .context("it was edited since, and what to take out is not known")?
+            .revert(&now)?,
+    };
+    match (dry_run, &text) {
+        (true, _) => {}
+        (false, Some(text)) => {
+            put(&changed.path, text)?;
+        }
+        (false, None) => take_away(&changed.path, &changed.directories)?,
+    }
+    Ok(match text {
+        Some(_) => Outcome::Restored,
+        None => Outcome::Removed,
+    })
+}
+
+/// The change that an entry of the ledger stands for. Where it goes in a file is all that taking it out needs.
+fn change_of(changed: &Changed) -> Option<Change> {
+    let start = Start {
+        command: command(),
+        more: Vec::new(),
+    };
+    match changed.what.as_str() {
+        "instructions" => Some(Change::Block { text: String::new() }),
+        "hooks" => {
+            let after: serde_json::Value = serde_json::from_str(&changed.after).ok()?;
+            let hooks = after.pointer("/hooks/SessionStart")?.as_array()?;
+            Some(Change::Element {
+                path: vec!["hooks", "SessionStart"],
+                value: hooks.last()?.clone(),
+                comments: Comments::Refused,
+            })
+        }
+        name => {
+            let client = Client::ALL.into_iter().find(|client| client.name() == name)?;
+            Some(client.entry(&start))
+        }
+    }
+}
+
+fn said(report: &Report, undone: bool) -> String {
+    if report.files.is_empty() {
+        return match undone {
+            true => "there is nothing to take back".to_string(),
+            false => "there is nothing to do".to_string(),
+        };
+    }
+    let mut text = String::new();
+    for step in &report.files {
+        let verb = match (step.outcome, report.dry_run) {
+            (Outcome::Created, false) => "created",
+            (Outcome::Created, true) => "would create",
+            (Outcome::Changed, false) => "changed",
+            (Outcome::Changed, true) => "would change",
+            (Outcome::Unchanged, _) => "nothing to do",
+            (Outcome::Kept, _) => "kept",
+            (Outcome::Refused, _) => "left alone",
+            (Outcome::Restored, false) => "restored",
+            (Outcome::Restored, true) => "would restore",
+            (Outcome::Removed, false) => "removed",
+            (Outcome::Removed, true) => "would remove",
+        };
+        text.push_str(&format!("{:<13} {} ({})", verb, step.path, step.what));
+        if let Some(reason) = &step.reason {
+            text.push_str(&format!(": {reason}"));
+        }
+        text.push('\n');
+        if let Some(difference) = &step.difference {
+            text.push_str(difference);
+        }
+    }
+    text
+}
+
+/// The lines that differ, with one line around them.
+fn difference(before: &str, after: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
+    let head = old.iter().zip(&new).take_while(same).count();
+    let tail = old[head..]
+        .iter()
+        .rev()
+        .zip(new[head..].iter().rev())
+        .take_while(same)
+        .count();
+    let mut text = String::new();
+    let mut line = |mark: char, line: &str| text.push_str(&format!("  {mark} {line}\n"));
+    if let Some(before) = head.checked_sub(1) {
+        line(' ', new[before]);
+    }
+    old[head..old.len() - tail].iter().for_each(|gone| line('-', gone));
+    new[head..new.len() - tail].iter().for_each(|added| line('+', added));
+    if tail > 0 {
+        line(' ', new[new.len() - tail]);
+    }
+    text
+}

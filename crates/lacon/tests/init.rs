@@ -1,0 +1,303 @@
+//! `lacon init` and `lacon doctor` as a user runs them, in a home of their own: what is written, what is left alone, and that
+//! everything comes back.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+struct Home {
+    directory: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("project")).unwrap();
+        Home { directory }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.directory.path().join("project")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.directory.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.directory.path().join(path)).unwrap()
+    }
+
+    fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.read(path)).unwrap()
+    }
+
+    /// Every file with its text, Lacon's own directory left out.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        fn walk(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+            for entry in std::fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true if path.ends_with(".lacon") => {}
+                    true => walk(&path, found),
+                    false => drop(found.insert(path.clone(), std::fs::read(&path).unwrap())),
+                }
+            }
+        }
+        let mut found = BTreeMap::new();
+        walk(self.directory.path(), &mut found);
+        found
+    }
+
+    fn lacon(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_lacon"))
+            .args(arguments)
+            .current_dir(self.project())
+            .env("HOME", self.directory.path())
+            .env("PATH", "/usr/bin:/bin")
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("LACON_DIR")
+            .output()
+            .unwrap()
+    }
+}
+
+fn text(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+const EVERY: [&str; 9] = [
+    "claude-code",
+    "cursor",
+    "vscode",
+    "codex",
+    "gemini",
+    "zed",
+    "windsurf",
+    "opencode",
+    "continue",
+];
+
+#[test]
+fn every_agent_is_set_up_for_the_user_and_everything_comes_back() {
+    let home = Home::new();
+    home.write(
+        ".claude.json",
+        "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}}\n}\n",
+    );
+    home.write(".codex/config.toml", "# mine\nmodel = \"gpt\"\n");
+    home.write(
+        ".config/zed/settings.json",
+        "// Zed\n{\n  \"theme\": \"One\", // light\n}\n",
+    );
+    let before = home.files();
+    let clients: Vec<&str> = EVERY.iter().flat_map(|client| ["--client", client]).collect();
+    let arguments = |more: &[&'static str]| -> Vec<&str> {
+        let all = ["init", "--user"].into_iter().chain(clients.iter().copied());
+        all.chain(more.iter().copied()).collect()
+    };
+    let planned = text(&home.lacon(&arguments(&["--dry-run"])));
+    assert!(
+        planned.contains("would change") && planned.contains("+ [mcp_servers.lacon]"),
+        "{planned}"
+    );
+    assert_eq!(home.files(), before, "a dry run writes nothing");
+
+    text(&home.lacon(&arguments(&["--instructions", "--hooks"])));
+    let command = home.json(".claude.json")["mcpServers"]["lacon"]["command"].clone();
+    assert!(command.as_str().unwrap().ends_with("lacon"), "{command}");
+    let plain = json!({"command": command, "args": ["mcp"]});
+    let in_folder = json!(["mcp", "${workspaceFolder}"]);
+    assert_eq!(home.json(".claude.json")["mcpServers"]["lacon"], plain);
+    assert_eq!(home.json(".claude.json")["numStartups"], 12);
+    assert_eq!(home.json(".cursor/mcp.json")["mcpServers"]["lacon"]["args"], in_folder);
+    let code = home.json(".config/Code/User/mcp.json");
+    assert_eq!(
+        code["servers"]["lacon"],
+        json!({"type": "stdio", "command": command, "args": in_folder})
+    );
+    assert_eq!(home.json(".gemini/settings.json")["mcpServers"]["lacon"], plain);
+    assert_eq!(
+        home.json(".codeium/windsurf/mcp_config.json")["mcpServers"]["lacon"],
+        plain
+    );
+    assert_eq!(
+        home.json(".config/opencode/opencode.json")["mcp"]["lacon"],
+        json!({"type": "local", "command": [command, "mcp"], "enabled": true})
+    );
+    assert!(
+        home.read(".continue/mcpServers/lacon.yaml")
+            .contains("\n    args:\n      - \"mcp\"\n")
+    );
+    let codex = home.read(".codex/config.toml");
+    assert!(
+        codex.starts_with("# mine\nmodel = \"gpt\"\n\n[mcp_servers.lacon]\ncommand = "),
+        "{codex}"
+    );
+    let zed = home.read(".config/zed/settings.json");
+    assert!(
+        zed.contains("// Zed") && zed.contains("// light") && zed.contains("\"source\": \"custom\""),
+        "{zed}"
+    );
+    assert!(home.read(".claude/CLAUDE.md").contains("get_callers"));
+    let hook = &home.json(".claude/settings.json")["hooks"]["SessionStart"][0]["hooks"][0]["command"];
+    assert!(hook.as_str().unwrap().ends_with("lacon status --brief"), "{hook}");
+
+    let again = text(&home.lacon(&arguments(&["--instructions", "--hooks", "--json"])));
+    let again: Value = serde_json::from_str(&again).unwrap();
+    assert!(
+        again["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|file| file["outcome"] == "unchanged"),
+        "{again}"
+    );
+    let doctor = home.lacon(&["doctor", "--json"]);
+    let doctor: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let checks = doctor["checks"].as_array().unwrap();
+    let agents = checks.iter().find(|check| check["what"] == "agents").unwrap();
+    assert!(
+        agents["health"] == "good" && agents["says"].as_str().unwrap().contains("Zed"),
+        "{agents}"
+    );
+
+    text(&home.lacon(&["init", "--user", "--undo"]));
+    assert_eq!(home.files(), before);
+    assert!(text(&home.lacon(&["init", "--user", "--undo"])).contains("nothing to take back"));
+}
+
+#[test]
+fn what_was_edited_since_loses_only_what_is_lacons() {
+    let home = Home::new();
+    home.write("project/.vscode/settings.json", "{}");
+    home.write("project/AGENTS.md", "# Rules\n");
+    text(&home.lacon(&["init", "--instructions"]));
+    let mut servers = home.json("project/.vscode/mcp.json");
+    servers["servers"]["mine"] = json!({"command": "y"});
+    home.write("project/.vscode/mcp.json", &servers.to_string());
+    home.write(
+        "project/AGENTS.md",
+        &format!("{}\nMore rules.\n", home.read("project/AGENTS.md")),
+    );
+    text(&home.lacon(&["init", "--undo"]));
+    assert_eq!(
+        home.json("project/.vscode/mcp.json"),
+        json!({"servers": {"mine": {"command": "y"}}})
+    );
+    assert_eq!(home.read("project/AGENTS.md"), "# Rules\n\nMore rules.\n");
+}
+
+#[test]
+fn what_cannot_be_read_is_left_alone_and_named() {
+    let home = Home::new();
+    home.write("project/.cursor/mcp.json", "{ this is not JSON");
+    home.write(
+        "project/.mcp.json",
+        "{\"mcpServers\": {\"lacon\": {\"command\": \"my-lacon\"}}}",
+    );
+    home.write("project/.gemini/settings.json", "{\"theme\": \"x\"}");
+    let output = home.lacon(&[
+        "init",
+        "--client",
+        "cursor",
+        "--client",
+        "claude-code",
+        "--client",
+        "gemini",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("left alone") && said.contains("not JSON that can be read"),
+        "{said}"
+    );
+    assert!(said.contains("another entry for Lacon"), "{said}");
+    assert_eq!(home.read("project/.cursor/mcp.json"), "{ this is not JSON");
+    assert_eq!(
+        home.json("project/.mcp.json")["mcpServers"]["lacon"]["command"],
+        "my-lacon"
+    );
+    assert_eq!(home.json("project/.gemini/settings.json")["theme"], "x");
+    text(&home.lacon(&["init", "--client", "claude-code", "--replace"]));
+    assert_eq!(
+        home.json("project/.mcp.json")["mcpServers"]["lacon"]["args"],
+        json!(["mcp"])
+    );
+    text(&home.lacon(&["init", "--undo"]));
+    assert_eq!(
+        home.json("project/.mcp.json")["mcpServers"]["lacon"]["command"],
+        "my-lacon"
+    );
+
+    let refused = home.lacon(&["init", "--client", "windsurf"]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("give --user"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.write("dotfiles/claude.json", "{}");
+    let real = home.directory.path().join("dotfiles/claude.json");
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(&real, home.directory.path().join(".claude.json")).unwrap();
+    text(&home.lacon(&["init", "--user", "--client", "claude-code"]));
+    let link = home.directory.path().join(".claude.json");
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(home.read("dotfiles/claude.json").contains("lacon"));
+}
+
+#[test]
+fn the_doctor_says_what_to_do() {
+    let home = Home::new();
+    home.write("project/a.py", "def f(): pass\n");
+    let healthy = text(&home.lacon(&["doctor"]));
+    assert!(healthy.contains("run `lacon index`"), "{healthy}");
+    assert!(!home.project().join(".lacon").exists(), "looking leaves nothing behind");
+    text(&home.lacon(&["index"]));
+    let indexed = text(&home.lacon(&["doctor"]));
+    assert!(
+        indexed.contains("1 files") && indexed.contains("every checksum right"),
+        "{indexed}"
+    );
+    assert!(text(&home.lacon(&["status", "--brief"])).contains("1 symbols of 1 files"));
+
+    home.write("project/lacon.toml", "[index]\nexclud = []\n");
+    let output = home.lacon(&["doctor", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["healthy"], false);
+    let broken: Vec<&Value> = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["health"] == "broken")
+        .collect();
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert!(
+        broken[0]["what"] == "configuration" && broken[0]["remedy"].is_string(),
+        "{broken:?}"
+    );
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let home = Home::new();
+    home.write("project/a.py", "def f(): pass\n\n\ndef g(): f()\n");
+    text(&home.lacon(&["index"]));
+    assert!(!text(&home.lacon(&["callers", "f"])).contains('\x1b'));
+    assert!(text(&home.lacon(&["callers", "f", "--color", "always"])).contains("\x1b[35ma.py\x1b[0m"));
+    let json = text(&home.lacon(&["callers", "f", "--color", "always", "--json"]));
+    assert!(!json.contains('\x1b'), "{json}");
+}
