@@ -11,6 +11,7 @@ mod cross_repo;
 mod definition;
 mod diagnostics;
 mod explore;
+pub mod layouts;
 mod memory;
 mod place;
 mod references;

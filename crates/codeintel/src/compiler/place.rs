@@ -104,6 +104,12 @@ impl Spot {
         }
     }
 
+    /// Whether it is the name of a definition.
+    pub(crate) fn is_definition(&self, workspace: &Workspace) -> bool {
+        let symbol = self.symbols.first().and_then(|key| workspace.symbol(*key));
+        symbol.is_some_and(|symbol| symbol.path() == self.path && symbol.name_at().line == self.place.line)
+    }
+
     /// The name of what stands there.
     pub(crate) fn word(&self) -> &str {
         let line = self.text.line(self.place.line);

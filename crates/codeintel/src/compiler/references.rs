@@ -1,7 +1,7 @@
 //! `find_references`: every mention of a symbol, file by file. The compiler's list where it is ready, else the graph's edges.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use index::model::{EdgeKind, Origin};
 use index::snapshot::EdgeKinds;
@@ -11,9 +11,9 @@ use serde::Serialize;
 use super::place::{self, Spot, located};
 use super::{Compiler, Compilers, Standing, Writer, absolute, shown};
 use crate::error::QuestionError;
+use crate::kinds;
 use crate::page::{self, Page};
 use crate::workspace::{SymbolKey, Workspace};
-use crate::kinds;
 
 located! {
     /// What is asked.
@@ -109,9 +109,14 @@ fn by_compiler(
 ) -> Result<(Mentions, Standing), String> {
     let repository = &workspace.repositories()[spot.repository];
     let path = absolute(repository, &spot.path);
+    // Servers differ in what they leave out when asked from a mention, so they are asked from the definition.
+    let (path, place) = match spot.is_definition(workspace) {
+        true => (path, spot.place),
+        false => at_definition(workspace, compiler, &path, spot),
+    };
     let found = compiler
         .server
-        .references(&path, spot.place, with_declaration, compiler.deadline)
+        .references(&path, place, with_declaration, compiler.deadline)
         .map_err(|error| error.to_string())?;
     let mut mentions = Mentions::new();
     for location in found {
@@ -144,12 +149,29 @@ fn by_compiler(
     Ok((mentions, standing))
 }
 
+/// Where the one definition of what is mentioned at a place stands, opened; the place itself where there is no such.
+fn at_definition(workspace: &Workspace, compiler: &Compiler, path: &Path, spot: &Spot) -> (PathBuf, Place) {
+    let here = (path.to_path_buf(), spot.place);
+    let Ok(found) = compiler.server.definition(path, spot.place, compiler.deadline) else {
+        return here;
+    };
+    match found.as_slice() {
+        [one] if shown(workspace, &one.path).1.is_some() => match compiler.server.prepare(&one.path, &spot.language) {
+            Ok(()) => (one.path.clone(), one.range.start),
+            Err(_) => here,
+        },
+        _ => here,
+    }
+}
+
 /// What the graph knows, by edge.
 pub(crate) fn by_graph(workspace: &Workspace, key: SymbolKey, with_declaration: bool) -> Mentions {
     let mut mentions = Mentions::new();
     let repository = &workspace.repositories()[key.repository];
     let snapshot = &repository.snapshot;
-    let edges = snapshot.incoming(key.symbol, EdgeKinds::ALL.without(EdgeKind::Contains));
+    // An override or a test is a relation, not a mention.
+    let relations = EdgeKind::Contains | EdgeKind::Overrides | EdgeKind::Tests | EdgeKind::Provides;
+    let edges = snapshot.incoming(key.symbol, EdgeKinds::ALL.without(relations | EdgeKind::Consumes));
     for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred) {
         let Some(from) = snapshot.symbol(edge.from) else {
             continue;

@@ -131,7 +131,9 @@ pub fn list_symbols(
     });
     let (symbols, standing) = match answered {
         Ok((outline, standing)) => {
-            let symbols = outline.into_iter().map(|symbol| Declared {
+            // A parameter is said by the signature.
+            let declared = outline.into_iter().filter(|symbol| !symbol.local);
+            let symbols = declared.map(|symbol| Declared {
                 kind: symbol.kind.word(),
                 lines: format!("{}:{}", symbol.range.start.line, symbol.range.end.line),
                 sig: symbol.detail,

@@ -1,6 +1,6 @@
 //! The questions that a compiler answers best: at once by the graph, by the language server as soon as it is ready.
 
-use codeintel::compiler::{self, Compilers};
+use codeintel::compiler::{self, Compilers, layouts};
 use codeintel::{QuestionError, Workspace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -40,7 +40,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::FindReferences>,
-        |desk, arguments| put("find_references", desk, arguments, compiler::find_references),
+        |desk, arguments| put(layouts::FIND_REFERENCES, desk, arguments, compiler::find_references),
     ),
     tool(
         "go_to_definition",
@@ -48,7 +48,14 @@ pub(super) const TOOLS: &[Tool] = &[
         2_000,
         Cut::Rows,
         schema::of::<compiler::GoTo>,
-        |desk, arguments| put("go_to_definition", desk, arguments, compiler::go_to_definition),
+        |desk, arguments| {
+            put(
+                layouts::targets("go_to_definition"),
+                desk,
+                arguments,
+                compiler::go_to_definition,
+            )
+        },
     ),
     tool(
         "type_definition",
@@ -56,7 +63,14 @@ pub(super) const TOOLS: &[Tool] = &[
         2_000,
         Cut::Rows,
         schema::of::<compiler::GoTo>,
-        |desk, arguments| put("type_definition", desk, arguments, compiler::type_definition),
+        |desk, arguments| {
+            put(
+                layouts::targets("type_definition"),
+                desk,
+                arguments,
+                compiler::type_definition,
+            )
+        },
     ),
     tool(
         "implementation",
@@ -64,7 +78,14 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::GoTo>,
-        |desk, arguments| put("implementation", desk, arguments, compiler::implementation),
+        |desk, arguments| {
+            put(
+                layouts::targets("implementation"),
+                desk,
+                arguments,
+                compiler::implementation,
+            )
+        },
     ),
     tool(
         "hover",
@@ -72,7 +93,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Never,
         schema::of::<compiler::Hover>,
-        |desk, arguments| put("hover", desk, arguments, compiler::hover),
+        |desk, arguments| put(Layout::generic("hover"), desk, arguments, compiler::hover),
     ),
     tool(
         "get_diagnostics",
@@ -80,7 +101,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::GetDiagnostics>,
-        |desk, arguments| put("get_diagnostics", desk, arguments, compiler::get_diagnostics),
+        |desk, arguments| put(layouts::GET_DIAGNOSTICS, desk, arguments, compiler::get_diagnostics),
     ),
     tool(
         "list_symbols",
@@ -88,7 +109,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::ListSymbols>,
-        |desk, arguments| put("list_symbols", desk, arguments, compiler::list_symbols),
+        |desk, arguments| put(layouts::LIST_SYMBOLS, desk, arguments, compiler::list_symbols),
     ),
     tool(
         "find_symbol",
@@ -96,7 +117,7 @@ pub(super) const TOOLS: &[Tool] = &[
         2_000,
         Cut::Rows,
         schema::of::<compiler::FindSymbol>,
-        |desk, arguments| put("find_symbol", desk, arguments, compiler::find_symbol),
+        |desk, arguments| put(layouts::FIND_SYMBOL, desk, arguments, compiler::find_symbol),
     ),
     tool(
         "find_callers",
@@ -104,7 +125,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::FindCallers>,
-        |desk, arguments| put("find_callers", desk, arguments, compiler::find_callers),
+        |desk, arguments| put(layouts::calls("find_callers"), desk, arguments, compiler::find_callers),
     ),
     tool(
         "call_hierarchy",
@@ -112,7 +133,14 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::CallHierarchy>,
-        |desk, arguments| put("call_hierarchy", desk, arguments, compiler::call_hierarchy),
+        |desk, arguments| {
+            put(
+                layouts::calls("call_hierarchy"),
+                desk,
+                arguments,
+                compiler::call_hierarchy,
+            )
+        },
     ),
     tool(
         "type_hierarchy",
@@ -120,7 +148,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::TypeHierarchy>,
-        |desk, arguments| put("type_hierarchy", desk, arguments, compiler::type_hierarchy),
+        |desk, arguments| put(layouts::TYPE_HIERARCHY, desk, arguments, compiler::type_hierarchy),
     ),
     tool(
         "explore_symbol",
@@ -128,7 +156,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::Explore>,
-        |desk, arguments| put("explore_symbol", desk, arguments, compiler::explore_symbol),
+        |desk, arguments| put(layouts::EXPLORE_SYMBOL, desk, arguments, compiler::explore_symbol),
     ),
     tool(
         "get_signature_help",
@@ -136,7 +164,14 @@ pub(super) const TOOLS: &[Tool] = &[
         2_000,
         Cut::Never,
         schema::of::<compiler::SignatureHelp>,
-        |desk, arguments| put("get_signature_help", desk, arguments, compiler::get_signature_help),
+        |desk, arguments| {
+            put(
+                Layout::generic("get_signature_help"),
+                desk,
+                arguments,
+                compiler::get_signature_help,
+            )
+        },
     ),
     tool(
         "get_completions",
@@ -144,7 +179,7 @@ pub(super) const TOOLS: &[Tool] = &[
         2_000,
         Cut::Rows,
         schema::of::<compiler::GetCompletions>,
-        |desk, arguments| put("get_completions", desk, arguments, compiler::get_completions),
+        |desk, arguments| put(layouts::GET_COMPLETIONS, desk, arguments, compiler::get_completions),
     ),
     tool(
         "semantic_tokens",
@@ -152,7 +187,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::SemanticTokens>,
-        |desk, arguments| put("semantic_tokens", desk, arguments, compiler::semantic_tokens),
+        |desk, arguments| put(layouts::SEMANTIC_TOKENS, desk, arguments, compiler::semantic_tokens),
     ),
     tool(
         "suggest_fixes",
@@ -160,7 +195,14 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::SuggestFixes>,
-        |desk, arguments| put("suggest_fixes", desk, arguments, compiler::suggest_fixes),
+        |desk, arguments| {
+            put(
+                Layout::generic("suggest_fixes"),
+                desk,
+                arguments,
+                compiler::suggest_fixes,
+            )
+        },
     ),
     tool(
         "cross_repo",
@@ -168,7 +210,7 @@ pub(super) const TOOLS: &[Tool] = &[
         4_000,
         Cut::Rows,
         schema::of::<compiler::CrossRepo>,
-        |desk, arguments| put("cross_repo", desk, arguments, compiler::cross_repo),
+        |desk, arguments| put(layouts::CROSS_REPO, desk, arguments, compiler::cross_repo),
     ),
     Tool {
         scope: Scope::Repo,
@@ -178,7 +220,7 @@ pub(super) const TOOLS: &[Tool] = &[
             4_000,
             Cut::Rows,
             schema::of::<compiler::DetectChanges>,
-            |desk, arguments| put("detect_changes", desk, arguments, compiler::detect_changes),
+            |desk, arguments| put(layouts::DETECT_CHANGES, desk, arguments, compiler::detect_changes),
         )
     },
 ];
@@ -186,7 +228,7 @@ pub(super) const TOOLS: &[Tool] = &[
 type Question<P, A> = fn(&Workspace, Compilers<'_>, &P) -> Result<A, QuestionError>;
 
 fn put<P: DeserializeOwned, A: Serialize>(
-    name: &'static str,
+    layout: Layout<'static>,
     desk: &Desk,
     arguments: Map<String, Value>,
     question: Question<P, A>,
@@ -199,6 +241,6 @@ fn put<P: DeserializeOwned, A: Serialize>(
     let found = question(desk.workspace, compilers, &read(arguments)?).map_err(refused)?;
     Ok(Reply {
         value: value(&found)?,
-        layout: Layout::generic(name),
+        layout,
     })
 }

@@ -20,8 +20,10 @@ pub struct Outline {
     pub kind: SymbolKind,
     /// The server's remark: a signature or a type.
     pub detail: String,
-    /// The symbol around it, if any.
+    /// The symbols around it, dotted, if any.
     pub container: Option<String>,
+    /// Whether it is a variable of a function's own.
+    pub local: bool,
     /// How deep it is nested.
     pub depth: u32,
     /// Its file.
@@ -67,7 +69,7 @@ impl Server {
         let mut reader = Reader::new(self);
         let mut outline = Vec::new();
         for symbol in found.as_array().into_iter().flatten() {
-            collect(&mut reader, path, symbol, None, 0, &mut outline);
+            collect(&mut reader, path, symbol, None, &mut outline);
         }
         outline.sort_by_key(|symbol: &Outline| (symbol.range.start, std::cmp::Reverse(symbol.range.end)));
         Ok(outline)
@@ -82,22 +84,15 @@ impl Server {
             let Some(path) = symbol["location"]["uri"].as_str().and_then(uri::to_path) else {
                 continue;
             };
-            collect(&mut reader, &path, symbol, None, 0, &mut symbols);
+            collect(&mut reader, &path, symbol, None, &mut symbols);
         }
         symbols.sort_by(|a, b| (&a.path, a.range.start).cmp(&(&b.path, b.range.start)));
         Ok(symbols)
     }
 }
 
-/// `DocumentSymbol` with its children, or a flat `SymbolInformation`.
-fn collect(
-    reader: &mut Reader,
-    path: &Path,
-    symbol: &Value,
-    container: Option<&str>,
-    depth: u32,
-    into: &mut Vec<Outline>,
-) {
+/// `DocumentSymbol` with its children, or a flat `SymbolInformation`. `around` is the place of the parent among those collected.
+fn collect(reader: &mut Reader, path: &Path, symbol: &Value, around: Option<usize>, into: &mut Vec<Outline>) {
     let range = symbol.get("range").or_else(|| symbol["location"].get("range"));
     let (Some(name), Some(range)) = (symbol["name"].as_str(), range) else {
         return;
@@ -106,20 +101,35 @@ fn collect(
         return;
     };
     let name_range = symbol.get("selectionRange").and_then(|range| reader.range(path, range));
-    let named = symbol["containerName"].as_str().filter(|name| !name.is_empty());
+    let kind = SymbolKind(symbol["kind"].as_u64().unwrap_or(0));
+    let parent = around.and_then(|parent| into.get(parent));
+    let container = match parent {
+        Some(parent) => Some(match &parent.container {
+            Some(outer) => format!("{outer}.{}", parent.name),
+            None => parent.name.clone(),
+        }),
+        None => symbol["containerName"]
+            .as_str()
+            .filter(|name| !name.is_empty())
+            .map(str::to_string),
+    };
+    let in_function = parent.is_some_and(|parent| parent.local || matches!(parent.kind.word(), "function" | "method"));
+    let depth = parent.map_or(0, |parent| parent.depth + 1);
     into.push(Outline {
         name: name.to_string(),
-        kind: SymbolKind(symbol["kind"].as_u64().unwrap_or(0)),
+        kind,
         detail: symbol["detail"].as_str().unwrap_or_default().to_string(),
-        container: container.or(named).map(str::to_string),
+        container,
+        local: in_function && matches!(kind.word(), "variable" | "constant"),
         depth,
         path: path.to_path_buf(),
         range: range_read,
         name_range: name_range.unwrap_or(range_read),
     });
+    let own = into.len() - 1;
     if depth < MAX_DEPTH {
         for child in symbol["children"].as_array().into_iter().flatten() {
-            collect(reader, path, child, Some(name), depth + 1, into);
+            collect(reader, path, child, Some(own), into);
         }
     }
 }
