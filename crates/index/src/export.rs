@@ -78,7 +78,21 @@ impl Filter {
     fn edges<'a>(&'a self, snapshot: &'a Snapshot, file: FileView<'a>) -> impl Iterator<Item = EdgeView> + use<'a> {
         snapshot
             .edges_of_file(file.id(), self.kinds)
-            .filter(|edge| edge.origin <= self.min_origin && edge.confidence >= self.min_confidence)
+            .filter(|edge| self.admits(edge))
+    }
+
+    fn edges_with_lambdas<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        file: FileView<'a>,
+    ) -> impl Iterator<Item = EdgeView> + use<'a> {
+        snapshot
+            .edges_of_file_with_lambdas(file.id(), self.kinds)
+            .filter(|edge| self.admits(edge))
+    }
+
+    fn admits(&self, edge: &EdgeView) -> bool {
+        edge.origin <= self.min_origin && edge.confidence >= self.min_confidence
     }
 }
 

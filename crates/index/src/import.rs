@@ -135,7 +135,7 @@ fn enclosing(
 ) -> Option<syntax::facts::DefinitionId> {
     while let Some(id) = within {
         let definition = facts.definitions.get(id.index())?;
-        if !matches!(definition.kind, Kind::Lambda | Kind::Extension) {
+        if definition.kind != Kind::Extension {
             return Some(id);
         }
         within = definition.parent;
@@ -151,7 +151,7 @@ fn edge_kind(role: Role, target: Kind) -> EdgeKind {
     );
     match role {
         Role::Call if is_type => EdgeKind::Instantiates,
-        Role::Call | Role::Macro => EdgeKind::Calls,
+        Role::Call | Role::Macro | Role::Implicit => EdgeKind::Calls,
         Role::Instantiate => EdgeKind::Instantiates,
         Role::Read if is_value => EdgeKind::Reads,
         Role::Write => EdgeKind::Writes,

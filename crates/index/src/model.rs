@@ -138,7 +138,7 @@ impl Evidence {
 /// One edge as resolution finds it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Edge {
-    /// Where it starts, in the file being resolved; `None` is the file itself. Never a lambda or an extension.
+    /// Where it starts, in the file being resolved; `None` is the file itself. Never an extension.
     pub from: Option<DefinitionId>,
     /// Where it ends.
     pub to: Target,

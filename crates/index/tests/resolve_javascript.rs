@@ -176,7 +176,7 @@ for (const x of all) {
 const m = new Map();
 m.set('k', f);
 m.get('k')();
-// <- none
+// <- calls main.js:f
 setTimeout(g, 1);
 // <- calls main.js:g
 "#;
@@ -205,6 +205,7 @@ A.make().setup();
 //       ^^^^^ calls main.js:A.setup
 new A().engine.start();
 //  ^ calls main.js:A.constructor
+//      ^^^^^^ calls main.js:A.engine
 //             ^^^^^ calls main.js:Engine.start
 "#;
     prototypes: r#"
@@ -222,8 +223,9 @@ d.bark();
 //- main.js
 function f() {}
 f.call(null);
-// <- none
+//^^^^ calls main.js:f
 f.apply(null, []);
+//^^^^^ calls main.js:f
 const b = f.bind(null);
 b();
 // <- calls main.js:f

@@ -608,8 +608,10 @@ class Car:
     @property
     def typed(self) -> Engine: ...
 Car().engine.start()
+#     ^^^^^^ calls main.py:Car.engine
 #            ^^^^^ calls main.py:Engine.start
 Car().typed.start()
+#     ^^^^^ calls main.py:Car.typed
 #           ^^^^^ =calls main.py:Engine.start
 "#;
     annotations: r#"
@@ -669,6 +671,7 @@ task = Task()
 task()
 # <- calls main.py:Task.__call__
 with Task() as t:
+#    ^^^^ calls main.py:Task.__enter__, main.py:Task.__exit__
     t.step()
 #     ^^^^ calls main.py:Task.step
 "#;
@@ -725,6 +728,7 @@ def deco(f):
 #       ^ calls main.py:func
     return inner
 @deco
+#^^^^ calls main.py:deco
 def func(): ...
 func()
 # <- calls main.py:func, main.py:deco.inner
@@ -739,6 +743,7 @@ def outer(name):
         return inner
     return deco
 @outer("x")
+#^^^^^ calls main.py:outer, main.py:outer.deco
 def func(): ...
 func()
 # <- calls main.py:func, main.py:outer.deco.inner
@@ -748,9 +753,11 @@ func()
 def register(cls):
     return cls
 @register
+#^^^^^^^^ calls main.py:register
 class A:
     def m(self): ...
 @register
+#^^^^^^^^ calls main.py:register
 class B:
     def m(self): ...
 A().m()
@@ -775,6 +782,7 @@ class It:
     def __next__(self):
         return f
 for y in It():
+#        ^^^^ calls main.py:It.__iter__, main.py:It.__next__
     y()
 #   ^ calls main.py:f
 "#;

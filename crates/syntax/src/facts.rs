@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Version of the facts' meaning and encoding; part of every cache key. Raise it when extraction changes what it says.
-pub const FACTS_VERSION: u32 = 2;
+pub const FACTS_VERSION: u32 = 3;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -203,7 +203,8 @@ pub enum Kind {
     Extension,
     /// Macro.
     Macro,
-    /// Anonymous function: not a symbol; what happens inside counts for the nearest named definition around it.
+    /// Anonymous function, named `<lambda1>`, `<lambda2>` … by its place in the nearest named definition around it. Questions
+    /// count what it does for that definition; exports tell it apart.
     Lambda,
     /// Named element of a document, schema or configuration (heading, key, table, message, rule, target …).
     Section,
@@ -278,7 +279,7 @@ impl Flags {
 pub struct Definition {
     /// What it is.
     pub kind: Kind,
-    /// Its own name; for [`Kind::Extension`] and [`Kind::Lambda`] the owner's name or empty.
+    /// Its own name; for [`Kind::Extension`] the owner's name or empty.
     pub name: Name,
     /// The definition around it.
     pub parent: Option<DefinitionId>,
@@ -682,6 +683,8 @@ pub enum Role {
     Decorate,
     /// Invoked as a macro.
     Macro,
+    /// Called without being named: what iterating, entering a context or an operator runs, where the value has it.
+    Implicit,
 }
 
 /// Something that could not be read.

@@ -124,7 +124,7 @@ fn values() {
 "#,
         expect![[r#"
             function run @1-16 "int run(const Shape& s)" (s: &free Shape) -> free int
-            lambda run.<lambda> @9-9 "[&](int n) -> int" (n: free int) -> free int
+            lambda run.<lambda1> @9-9 "[&](int n) -> int" (n: free int) -> free int
             type parameter s : &free Shape
             type local a : free Shape
             flow local a <- new free Shape()
@@ -140,8 +140,8 @@ fn values() {
             flow maybe local i <- element(free list)
             flow maybe local x <- a &free Circle
             type parameter n : free int
-            return run.<lambda> <- parameter n
-            flow local f <- def run.<lambda>
+            return run.<lambda1> <- parameter n
+            flow local f <- def run.<lambda1>
             type local e : free Error
             flow local k <- item(free pair(), 0)
             flow local v2 <- item(free pair(), 1)
@@ -163,7 +163,7 @@ fn values() {
             call local i.go in run @7:33
             type free Circle in run @8:31
             call local x.radius in run @8:48
-            call free local in run.<lambda> @9:40
+            call free local in run.<lambda1> @9:40
             call local f /1 in run @10:4
             call free risky in run @11:10
             type free Error in run @11:34

@@ -309,7 +309,7 @@ func ExampleRun() {}
             function init Internal entry @5-5 "func init()"
             function main Internal entry @6-6 "func main()"
             function TestAll test exported @7-7 "func TestAll(t *testing.T)" (t: &import testing.T)
-            lambda TestAll.<lambda> Internal @7-7 "func(t *testing.T)" (t: &import testing.T)
+            lambda TestAll.<lambda1> Internal @7-7 "func(t *testing.T)" (t: &import testing.T)
             function Testify exported @8-8 "func Testify()"
             function BenchmarkAll test exported @9-9 "func BenchmarkAll(b *testing.B)" (b: &import testing.B)
             function ExampleRun test exported @10-10 "func ExampleRun()"
@@ -319,9 +319,9 @@ func ExampleRun() {}
             type import testing in TestAll @7:16
             type import testing.T in TestAll @7:24
             call parameter t.Run /2 in TestAll @7:31
-            type import testing in TestAll.<lambda> @7:48
-            type import testing.T in TestAll.<lambda> @7:56
-            call free run in TestAll.<lambda> @7:61
+            type import testing in TestAll.<lambda1> @7:48
+            type import testing.T in TestAll.<lambda1> @7:56
+            call free run in TestAll.<lambda1> @7:61
             type import testing in BenchmarkAll @9:21
             type import testing.B in BenchmarkAll @9:29
         "#]],

@@ -144,6 +144,8 @@ class Old extends TestCase { public void testAll() {} void helper() {} }
             type Shape in Service.Shape.of @19:91
             instantiate def Service.Color /1 in Service.Color @20:17
             call free dark in Service.Color.$1.shade @20:47
+            implicit super in Service.Color.Color @20:67
+            implicit super in Service.Color.Color @20:78
             type free Base in Service.Point @21:24
             call free check /1 in Service.Point.Point @21:45
             read free base in Service.Point.Point @21:51
@@ -270,31 +272,31 @@ fn lambdas_references_and_anonymous_classes() {
         expect![[r#"
             class A Internal @1-11 "class A"
             field A.field Internal @2-2 "Runnable field = () -> run()" -> free Runnable
-            lambda A.<lambda> Internal @2-2 "() ->"
+            lambda A.<lambda1> Internal @2-2 "() ->"
             method A.f Internal @3-10 "void f(List<Base> all)" (all: free List<free Base>) -> ?
-            lambda A.f.<lambda> Internal @4-4 "x ->" (x)
+            lambda A.f.<lambda1> Internal @4-4 "x ->" (x)
             class A.f.$1 Private @5-5 "new Shape(1)" extends free Shape
             method A.f.$1.area override exported @5-5 "@Override public double area()" -> free double @free Override
-            lambda A.f.<lambda> Internal @9-9 "(a, b) ->" (a, b)
-            return A.<lambda> <- free run()
-            flow this.field <- def A.<lambda>
+            lambda A.f.<lambda2> Internal @9-9 "(a, b) ->" (a, b)
+            return A.<lambda1> <- free run()
+            flow this.field <- def A.<lambda1>
             type parameter all : free List<free Base>
-            return A.f.<lambda> <- parameter x.go()
+            return A.f.<lambda1> <- parameter x.go()
             return A.f.$1.area <- free helper()
             type local shape : free Shape
             flow local shape <- new def A.f.$1(number)
             type free Runnable in A @2:4
-            call free run in A.<lambda> @2:27
+            call free run in A.<lambda1> @2:27
             type free List in A.f @3:11
             type free Base in A.f @3:16
             call parameter all.stream in A.f @4:12
             call parameter all.stream().map /1 in A.f @4:21
-            call parameter x.go in A.f.<lambda> @4:32
-            call parameter all.stream().map(def A.f.<lambda>).map /1 in A.f @4:38
+            call parameter x.go in A.f.<lambda1> @4:32
+            call parameter all.stream().map(def A.f.<lambda1>).map /1 in A.f @4:38
             read this.convert in A.f @4:48
-            call parameter all.stream().map(def A.f.<lambda>).map(this.convert).map /1 in A.f @4:57
+            call parameter all.stream().map(def A.f.<lambda1>).map(this.convert).map /1 in A.f @4:57
             read free Made in A.f @4:61
-            call parameter all.stream().map(def A.f.<lambda>).map(this.convert).map(free Made).forEach /1 in A.f @4:72
+            call parameter all.stream().map(def A.f.<lambda1>).map(this.convert).map(free Made).forEach /1 in A.f @4:72
             read free System in A.f @4:80
             read free System.out in A.f @4:87
             read free System.out.println in A.f @4:92
@@ -308,8 +310,8 @@ fn lambdas_references_and_anonymous_classes() {
             type A in A.f @8:8
             call a A.toString in A.f @8:16
             instantiate free Thread /1 in A.f @9:12
-            call parameter a.go in A.f.<lambda> @9:33
-            call new free Thread(def A.f.<lambda>).start in A.f @9:42
+            call parameter a.go in A.f.<lambda2> @9:33
+            call new free Thread(def A.f.<lambda2>).start in A.f @9:42
         "#]],
     );
 }

@@ -39,7 +39,7 @@ export { x as y } from './other';
             import Module ./all reexported @13:7
             import Member ./other member x reexported @14:9
             constant deep Private @7-7 "const deep = require('./x').y"
-            lambda <lambda> @8-8 "m" (m)
+            lambda <lambda1> @8-8 "m" (m)
             constant one exported @9-9 "one = 1"
             constant two exported @9-9 "two = b()"
             function main exported default @10-10 "function main()"
@@ -51,12 +51,12 @@ export { x as y } from './other';
             export everything from ./all
             export y from ./other
             flow deep <- module "./x".y
-            return <lambda> <- parameter m.go()
+            return <lambda1> <- parameter m.go()
             flow one <- number
             flow two <- import b()
             read module "./x".y @7:28
             call module "./lazy".then /1 @8:17
-            call parameter m.go in <lambda> @8:29
+            call parameter m.go in <lambda1> @8:29
             call import b @9:28
             call import c in main @10:33
             read import ns in main @10:38
@@ -199,7 +199,7 @@ api.get(1); api['post'](2);
             method api.nested.deep @5-5 "deep()"
             function Old @8-8 "function Old(name)" (name)
             field Old.name @8-8 "this.name = name"
-            lambda Old.<lambda> @8-8 "function ()"
+            lambda Old.<lambda1> @8-8 "function ()"
             method go of Old @9-9 "Old.prototype.go = function () { return this.name; }"
             method create of Old @10-10 "Old.create = (n) => new Old(n)" (n)
             method stop of Old @11-11 "stop()"
@@ -217,7 +217,7 @@ api.get(1); api['post'](2);
             read free other @6:12
             write this.name in Old @8:26
             call free later /1 in Old @8:56
-            call local self.go in Old.<lambda> @8:81
+            call local self.go in Old.<lambda1> @8:81
             read Old @9:0
             read Old.prototype @9:4
             read this.name in go @9:45
@@ -275,7 +275,7 @@ const pick = p ? f : r;
             function hoisted @7-7 "function hoisted()"
             constant pick @11-11 "const pick = p ? f : r"
             flow second <- item(free list(), 1)
-            flow others <- free list()
+            flow others <- [*=free list()]
             flow p <- free api.p
             flow r <- any(free api.q.r, free def())
             flow rest <- free api
@@ -294,6 +294,8 @@ const pick = p ? f : r;
             call local a /1 in f @4:41
             call parameter d /1 in f @4:47
             read others @5:19
+            implicit others.Symbol.iterator @5:19
+            implicit any(others.Symbol.iterator(), others).next @5:19
             call local item.call @5:34
             read rest @6:16
             call local key @6:22
@@ -330,18 +332,18 @@ const El = () => <Foo.Bar onClick={f} x="1"><Old a={b()}/><div/></Foo.Bar>;
 describe('group', () => { it('works', async () => { expect(f(1)).toBe(2); }); });
 "##,
         expect![[r#"
-            lambda <lambda> @2-2 "function ()"
-            lambda <lambda> @3-3 "r" (r)
+            lambda <lambda1> @2-2 "function ()"
+            lambda <lambda2> @3-3 "r" (r)
             function El @6-6 "const El = ()"
             section group @7-7 "describe('group', () => { it('works', async () => { expect(f(1)).toBe(2); }); })"
             function group.works async test @7-7 "it('works', async () => { expect(f(1)).toBe(2); })"
-            return <lambda> <- parameter r.json()
-            call def <lambda> @2:0
-            call free f /1 in <lambda> @2:15
+            return <lambda2> <- parameter r.json()
+            call def <lambda1> @2:0
+            call free f /1 in <lambda1> @2:15
             read free promise @3:0
             call free promise.then /1 @3:8
-            call parameter r.json in <lambda> @3:20
-            call free promise.then(def <lambda>).catch /1 @3:28
+            call parameter r.json in <lambda2> @3:20
+            call free promise.then(def <lambda2>).catch /1 @3:28
             read free console @3:34
             read free console.error @3:42
             read free handlers @4:0

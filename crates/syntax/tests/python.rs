@@ -29,7 +29,7 @@ pick = lambda x, y=2: x(y)
             function f.inner @7-7 "def inner()"
             function g async generator @10-10 "async def g()"
             variable pick @11-11 "pick = lambda x, y=2: x(y)"
-            lambda <lambda> @11-11 "lambda x, y=2" (x, y = 2)
+            lambda <lambda1> @11-11 "lambda x, y=2" (x, y = 2)
             type parameter b : free int
             flow maybe parameter b <- number
             type parameter args : free str
@@ -39,8 +39,8 @@ pick = lambda x, y=2: x(y)
             return f <- inner
             yield g <- unwrap(f(number))
             flow maybe parameter y <- number
-            return <lambda> <- parameter x(parameter y)
-            flow pick <- def <lambda>
+            return <lambda1> <- parameter x(parameter y)
+            flow pick <- def <lambda1>
             type free int in f @2:15
             type free str in f @2:31
             type free list in f @2:42
@@ -50,7 +50,7 @@ pick = lambda x, y=2: x(y)
             type free X in f @2:83
             read inner in f @8:11
             call f /1 in g @10:27
-            call parameter x /1 in <lambda> @11:22
+            call parameter x /1 in <lambda1> @11:22
         "#]],
     );
 }
@@ -116,7 +116,7 @@ class Thing(Base, mod.Mixin[T], metaclass=Meta):
             type free mod in Thing @3:18
             inherit free mod.Mixin in Thing @3:22
             type free T in Thing @3:28
-            read free Meta in Thing @3:42
+            read free Meta @3:42
             type free ClassVar in Thing @4:11
             type free int in Thing @4:20
             write receiver self.owner in Thing.__init__ @8:13
@@ -323,6 +323,8 @@ def later(): return 1
             call free use /1 in outer.inner @9:16
             read inner in outer @10:11
             call free helper in C.method @14:8
+            implicit receiver self.items.__iter__ in C.method @15:37
+            implicit any(receiver self.items.__iter__(), receiver self.items).__next__ in C.method @15:37
             read receiver self.items in C.method @15:42
             call free check /1 in C.method @15:51
             read helper in C @16:13
@@ -357,11 +359,11 @@ def f(items, cb=print):
 "#,
         expect![[r#"
             function f generator @2-21 "def f(items, cb=print)" (items, cb = print)
-            lambda f.<lambda> @11-11 "lambda"
+            lambda f.<lambda1> @11-11 "lambda"
             flow maybe parameter cb <- free print
             flow local a <- item(parameter items, 0)
             flow local b <- item(item(parameter items, 1), 0)
-            flow local rest <- item(parameter items, 1)
+            flow local rest <- [*=item(parameter items, 1)]
             flow local second <- parameter cb
             flow local first <- parameter cb
             flow maybe local i <- item(element(free enumerate(parameter items)), 0)
@@ -371,8 +373,8 @@ def f(items, cb=print):
             yield f <- ?
             flow maybe local e <- a any(free KeyError, free errors.Bad)
             flow maybe local n <- free g()
-            return f.<lambda> <- number
-            flow local table <- {"a": f, **=parameter items: **=parameter items, "b": [free g, def f.<lambda>]}
+            return f.<lambda1> <- number
+            flow local table <- {"a": f, **=parameter items: **=parameter items, "b": [free g, def f.<lambda1>]}
             flow local table[c] <- free g
             flow local x <- any(free g, f)
             flow local y <- any(local x, parameter cb)
@@ -380,11 +382,17 @@ def f(items, cb=print):
             flow local z <- a free Target
             return f <- [local table, local y]
             yield f <- element(local rest)
-            read free print in f @2:16
+            read free print @2:16
             call free enumerate /1 in f @5:21
+            implicit free enumerate(parameter items).__iter__ in f @5:21
+            implicit any(free enumerate(parameter items).__iter__(), free enumerate(parameter items)).__next__ in f @5:21
             call local v /1 in f @5:39
             call free open /1 in f @6:9
+            implicit free open("x").__enter__ in f @6:9
+            implicit free open("x").__exit__ in f @6:9
             read free lock in f @6:26
+            implicit free lock.__enter__ in f @6:26
+            implicit free lock.__exit__ in f @6:26
             call local fh.read in f @6:35
             call local p /1 in f @7:28
             call free g in f @8:9
@@ -437,13 +445,19 @@ a < run() and not run(2)
             flow total <- free sum([free g(local y)])
             call free f /1 @2:11
             read free xs @2:25
+            implicit free xs.__iter__ @2:25
+            implicit any(free xs.__iter__(), free xs).__next__ @2:25
             call free ok /1 @2:31
             call local v @3:12
             read free table @3:28
+            implicit free table.items().__iter__ @3:28
+            implicit any(free table.items().__iter__(), free table.items()).__next__ @3:28
             call free table.items @3:34
             call free sum /1 @4:8
             call free g /1 @4:12
             read squares @4:26
+            implicit squares.__iter__ @4:26
+            implicit any(squares.__iter__(), squares).__next__ @4:26
             call free run /255 @5:0
             read free args @5:5
             read free value @5:15

@@ -39,7 +39,7 @@ end
             constructor Shop.Cart.initialize @7-9 "def initialize(items, owner: nil, *rest, &block)" (items, key owner = nil, *rest, key block)
             method Shop.Cart.build static @10-12 "def self.build"
             method Shop.Cart.run @13-16 "def run"
-            lambda Shop.Cart.run.<lambda> @15-15 "{ |item|" (item)
+            lambda Shop.Cart.run.<lambda1> @15-15 "{ |item|" (item)
             method Shop.Cart.helper Private @18-18 "def helper; end"
             return Shop.Cart.items <- this.@items
             flow free MAX <- number
@@ -47,14 +47,14 @@ end
             flow this.@items <- parameter items
             return Shop.Cart.initialize <- parameter items
             return Shop.Cart.build <- new def Shop.Cart()
-            return Shop.Cart.run <- free items().each(def Shop.Cart.run.<lambda>)
+            return Shop.Cart.run <- free items().each(def Shop.Cart.run.<lambda1>)
             inherit free Base in Shop.Cart @3:15
             inherit free Logs in Shop.Cart @4:12
             instantiate def Shop.Cart in Shop.Cart.build @11:6
             call free helper in Shop.Cart.run @14:6
             call free items in Shop.Cart.run @15:6
             call free items().each in Shop.Cart.run @15:12
-            call parameter item.go in Shop.Cart.run.<lambda> @15:31
+            call parameter item.go in Shop.Cart.run.<lambda1> @15:31
         "#]],
     );
 }

@@ -181,7 +181,7 @@ fn run(shape: &Shape, pair: (A, B)) -> Result<(), Error> {
         expect![[r#"
             function helper Private @2-2 "fn helper(n: i32) -> Thing" (n: free i32) -> free Thing
             function run Private @3-14 "fn run(shape: &Shape, pair: (A, B)) -> Result<(), Error>" (shape: &free Shape, pair: free ()<free A, free B>) -> free Result<?, free Error>
-            lambda run.<lambda> Private @7-7 "|v|" (v)
+            lambda run.<lambda1> Private @7-7 "|v|" (v)
             type parameter n : free i32
             return helper <- free third()
             flow maybe local x <- parameter n
@@ -195,8 +195,8 @@ fn run(shape: &Shape, pair: (A, B)) -> Result<(), Error> {
             flow maybe local o <- parameter shape.other
             flow local a <- item(parameter pair, 0)
             flow local b <- item(parameter pair, 1)
-            return run.<lambda> <- parameter v.show()
-            flow maybe local p <- element(free list.iter().map(def run.<lambda>)).0
+            return run.<lambda1> <- parameter v.show()
+            flow maybe local p <- element(free list.iter().map(def run.<lambda1>)).0
             flow local f <- any(helper, free other)
             flow local x <- unwrap(free x.map(helper))
             return run <- free Ok(?)
@@ -225,9 +225,11 @@ fn run(shape: &Shape, pair: (A, B)) -> Result<(), Error> {
             read free NONE in run @5:108
             read free Pair in run @7:8
             read free list in run @7:22
+            implicit free list.iter().map(def run.<lambda1>).into_iter in run @7:22
+            implicit any(free list.iter().map(def run.<lambda1>).into_iter(), free list.iter().map(def run.<lambda1>)).next in run @7:22
             call free list.iter in run @7:27
             call free list.iter().map /1 in run @7:34
-            call parameter v.show in run.<lambda> @7:44
+            call parameter v.show in run.<lambda1> @7:44
             call local p.go in run @7:56
             read helper in run @8:19
             read free other in run @8:35

@@ -100,11 +100,12 @@ fn drawn_edges<'a>(
 /// The symbols of a file that some drawn edge touches.
 fn drawn_symbols(snapshot: &Snapshot, filter: &Filter, file: crate::snapshot::FileView<'_>) -> BTreeSet<u32> {
     let kinds = filter.kinds.without(EdgeKind::Contains);
-    file.symbol_range()
-        .filter(|&number| {
-            let symbol = crate::snapshot::SymbolId(number);
+    file.symbols()
+        .map(|symbol| symbol.id())
+        .filter(|&symbol| {
             snapshot.outgoing(symbol, kinds).next().is_some() || snapshot.incoming(symbol, kinds).next().is_some()
         })
+        .map(|symbol| symbol.0)
         .collect()
 }
 

@@ -1,4 +1,5 @@
-//! JSON lines. A line is a symbol or an edge, told apart by `type`; ids are the lasting ones.
+//! JSON lines. A line is a symbol or an edge, told apart by `type`; ids are the lasting ones. A lambda is a symbol here
+//! (`main.py::run.<lambda1>`), so that whoever scores or draws the graph sees who calls it and what it calls.
 
 use std::io::{self, Write};
 
@@ -52,7 +53,7 @@ enum KindName {
 
 pub(super) fn write(snapshot: &Snapshot, filter: &Filter, out: &mut dyn Write) -> io::Result<()> {
     for file in filter.files(snapshot) {
-        for symbol in file.symbols() {
+        for symbol in file.symbols_and_lambdas() {
             let id = symbol.id_string();
             let (span, at) = (symbol.span(), symbol.name_at());
             line(
@@ -83,7 +84,7 @@ pub(super) fn write(snapshot: &Snapshot, filter: &Filter, out: &mut dyn Write) -
     for file in filter.files(snapshot) {
         // Edges come by source: its id is spelt out once.
         let mut from: Option<(SymbolId, String)> = None;
-        for edge in filter.edges(snapshot, file) {
+        for edge in filter.edges_with_lambdas(snapshot, file) {
             if from.as_ref().is_none_or(|(symbol, _)| *symbol != edge.from) {
                 from = Some((edge.from, end_id(snapshot, EdgeEnd::Symbol(edge.from))));
             }

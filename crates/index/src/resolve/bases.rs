@@ -186,6 +186,7 @@ impl Linker {
             .definitions
             .iter()
             .any(|definition| is_type(definition.kind) || definition.kind == Kind::Extension)
+            && !self.policy(file).policy.runs_decorators
         {
             return all;
         }

@@ -57,6 +57,23 @@ impl Evaluation<'_> {
                 self.call_all(&arguments.get(0), &bound, id);
                 set.extend_at_best(arguments.get(0).facts(), Evidence::FollowedValue);
             }
+            Builtin::Copies => {
+                let container = self.expand(arguments.get(0).facts());
+                let mut held = self.element(container.facts());
+                if arguments.positional.len() > 1 {
+                    held = self.call_all(&arguments.get(1), &Arguments::of_one(held), id);
+                }
+                let object = self.object(id);
+                self.fill(object, UNKEYED, held.facts());
+                set.insert(Fact::new(Value::Object(object), Evidence::FollowedValue));
+            }
+            Builtin::Applies => {
+                let mut inner = Arguments::default();
+                inner
+                    .positional
+                    .extend(arguments.positional.last().map(|(last, _)| (last.clone(), true)));
+                set.extend(self.call_all(&arguments.get(0), &inner, id).facts());
+            }
             Builtin::TypeOf => {
                 for fact in self.expand(arguments.get(0).facts()).facts() {
                     if let Value::Instance(class) = fact.value {
@@ -107,6 +124,14 @@ impl Evaluation<'_> {
                 }
                 set.insert(Fact::new(Value::Object(object), Evidence::Lexical));
                 set.extend(arguments.get(0).facts());
+            }
+            Builtin::FromPairs => {
+                let object = self.object(id);
+                let container = self.expand(arguments.get(0).facts());
+                let pairs = self.element(container.facts());
+                let held = self.item(pairs.facts(), 1);
+                self.fill(object, UNKEYED, held.facts());
+                set.insert(Fact::new(Value::Object(object), Evidence::Lexical));
             }
             Builtin::Assign => {
                 for values in arguments.all() {
@@ -242,6 +267,12 @@ impl Evaluation<'_> {
             }
             Operation::Element => self.add_content(object, ALL, fact.evidence, set),
             Operation::Same => set.insert(fact),
+            Operation::Concat => {
+                set.insert(fact);
+                for (values, _) in &arguments.positional {
+                    set.extend_at_best(self.expand(values.facts()).facts(), Evidence::FollowedValue);
+                }
+            }
             Operation::Pairs => set.insert(Fact::new(Value::Pairs(object), fact.evidence)),
             _ => {}
         }

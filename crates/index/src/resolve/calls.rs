@@ -214,7 +214,7 @@ impl Evaluation<'_> {
     }
 
     /// Makes an instance.
-    pub fn construct(&mut self, fact: Fact, arguments: &Arguments, _id: ExpressionId, set: &mut Set) {
+    pub fn construct(&mut self, fact: Fact, arguments: &Arguments, id: ExpressionId, set: &mut Set) {
         let class = match fact.value {
             Value::Class(class) => class,
             Value::Function(function) | Value::Method(function, _) | Value::MethodOf(function, _) => {
@@ -227,12 +227,19 @@ impl Evaluation<'_> {
             Value::Module(file) => {
                 for &fact in self.whole_export(file).facts() {
                     if !matches!(fact.value, Value::Module(_)) {
-                        self.construct(fact, arguments, _id, set);
+                        self.construct(fact, arguments, id, set);
                     }
                 }
                 return;
             }
-            Value::External(_) | Value::Foreign | Value::Many => {
+            Value::External(word) => {
+                match self.policy.builtins.get(&word) {
+                    Some(&builtin) => self.builtin(builtin, arguments, id, set),
+                    None => set.insert(Fact::new(Value::Foreign, fact.evidence)),
+                }
+                return;
+            }
+            Value::Foreign | Value::Many => {
                 set.insert(Fact::new(Value::Foreign, fact.evidence));
                 return;
             }

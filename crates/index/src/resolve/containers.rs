@@ -15,7 +15,17 @@ impl Evaluation<'_> {
         for (position, &element) in elements.iter().enumerate() {
             let values = self.set_of(ExpressionId(element));
             if let Expression::Argument { .. } = self.facts.expression(ExpressionId(element)) {
-                // The elements of a spread container are reached through the container itself.
+                // The elements of a spread container are reached through the container itself, and from here on at any place.
+                let containers = self.expand(values.facts());
+                for &fact in containers.facts() {
+                    if let Value::Object(other) = fact.value
+                        && other != object
+                    {
+                        let mut held = Set::default();
+                        self.add_content(other, ALL, fact.evidence, &mut held);
+                        self.fill(object, UNKEYED, held.facts());
+                    }
+                }
                 set.extend(values.facts());
                 spread = true;
                 continue;

@@ -10,11 +10,11 @@ use syntax::facts::{
 };
 
 use super::evaluate::Evaluation;
-use super::languages::{Builtin, Dispatch};
+use super::languages::{Builtin, Dispatch, Operation};
 use super::linker::Found;
 use super::links::{ModuleTarget, NONE, is_function, is_type, is_variable};
 use super::value::{Fact, Place, Value};
-use super::words::Word;
+use super::words::{Key, Word};
 use crate::model::{Edge, EdgeKind, Evidence, FileId, ResolvedFile, SymbolRef, Target};
 
 /// Most implementations that one call is dispatched to.
@@ -104,7 +104,7 @@ impl Emission<'_, '_> {
     fn reference(&mut self, reference: Reference) {
         match reference.role {
             Role::Call | Role::Instantiate | Role::Macro => self.call(reference),
-            // Applying a decorator is a relation of its own, not a call that the code around it makes.
+            // Applying a decorator is a relation of its own, and where decorators run, a call that the code around makes.
             Role::Decorate => {
                 let within = self
                     .decorated
@@ -117,11 +117,86 @@ impl Emission<'_, '_> {
                     Some(DefinitionId(within))
                 };
                 self.mention(Reference { within, ..reference }, EdgeKind::Decorated);
+                if let Some(id) = within.filter(|_| self.evaluation.policy.policy.runs_decorators) {
+                    let around = self.evaluation.facts.definition(id).parent;
+                    self.decoration(Reference {
+                        within: around,
+                        ..reference
+                    });
+                }
             }
+            Role::Implicit => self.implicit(reference),
             Role::Read => self.mention(reference, EdgeKind::Reads),
             Role::Write => self.mention(reference, EdgeKind::Writes),
             Role::Type => self.mention(reference, EdgeKind::References),
             Role::Inherit => {}
+        }
+    }
+
+    /// What runs when a decorator is applied: the decorator, or what a call of it gives.
+    fn decoration(&mut self, reference: Reference) {
+        let call = self.calls[reference.expression.index()];
+        let applied = [
+            Some(reference.expression),
+            (call != u32::MAX).then_some(ExpressionId(call)),
+        ];
+        let mut ends = Ends::new();
+        for expression in applied.into_iter().flatten() {
+            let plain = self.evaluation.set_of(expression);
+            for &fact in self.evaluation.expand(plain.facts()).facts() {
+                self.callee(fact, reference, 2, &mut ends);
+            }
+        }
+        self.push(reference.within, reference.at, &ends);
+    }
+
+    /// What runs without being named. Only functions of the tree count: nobody looks for the others.
+    fn implicit(&mut self, reference: Reference) {
+        let plain = self.evaluation.set_of(reference.expression);
+        let mut ends = Ends::new();
+        for &fact in self.evaluation.expand(plain.facts()).facts() {
+            match fact.value {
+                Value::Method(function, _) | Value::MethodOf(function, _) => {
+                    ends.push((End::Definition(function), fact.evidence, EdgeKind::Calls));
+                }
+                Value::Super(_) => self.callee(fact, reference, 0, &mut ends),
+                _ => {}
+            }
+        }
+        self.push(reference.within, reference.at, &ends);
+    }
+
+    /// Adds the accessors that a mention of a property runs.
+    fn accessors(&mut self, expression: ExpressionId, flag: Flags, ends: &mut Ends) {
+        let Expression::Member { object, name } = *self.evaluation.facts.expression(expression) else {
+            return;
+        };
+        let linker = self.evaluation.linker;
+        let has = |place: Place| linker.definition(place).is_some_and(|link| link.flags.contains(flag));
+        for (end, evidence, _) in ends.clone() {
+            let End::Definition(place) = end else { continue };
+            let Some(link) = linker.definition(place) else { continue };
+            let accessor = match link.owner {
+                _ if has(place) => Some(place),
+                Some(owner) => linker
+                    .own_members(owner, link.name)
+                    .into_iter()
+                    .find(|&member| has(member)),
+                None => None,
+            };
+            ends.extend(accessor.map(|accessor| (End::Definition(accessor), evidence, EdgeKind::Calls)));
+        }
+        let word = self.evaluation.words[name.index()];
+        let objects = self.evaluation.set_of(object);
+        for fact in self.evaluation.expand(objects.facts()).facts() {
+            let Value::Object(object) = fact.value else { continue };
+            for held in self.evaluation.read(Key::content(object, word)).facts() {
+                if let Value::Function(function) = held.value
+                    && has(function)
+                {
+                    ends.push((End::Definition(function), Evidence::FollowedValue, EdgeKind::Calls));
+                }
+            }
         }
     }
 
@@ -132,6 +207,16 @@ impl Emission<'_, '_> {
             .evaluation
             .fitting(values, arguments_of(reference), self.list_of(reference));
         let mut ends = Ends::new();
+        if self.evaluation.policy.policy.runs_decorators {
+            // `object.property()` reads the property before it calls what that gives.
+            let found = self.definitions_of(reference.expression);
+            let mut read: Ends = found
+                .into_iter()
+                .map(|(end, evidence)| (end, evidence, EdgeKind::Reads))
+                .collect();
+            self.accessors(reference.expression, Flags::GETTER, &mut read);
+            ends.extend(read.into_iter().filter(|(_, _, kind)| *kind == EdgeKind::Calls));
+        }
         let mut known = false;
         for &fact in values.facts() {
             known |= matches!(fact.value, Value::Foreign | Value::Many);
@@ -198,6 +283,10 @@ impl Emission<'_, '_> {
             }
             // `this(…)` runs another constructor of the type.
             Value::Instance(class) if self.is_this(reference.expression) => {
+                // An heir's instance runs the constructors of the type that is written around.
+                if self.own_type(reference.expression).is_some_and(|own| own != class) {
+                    return;
+                }
                 for constructor in self
                     .evaluation
                     .constructors(class, arguments_of(reference), self.list_of(reference))
@@ -241,6 +330,14 @@ impl Emission<'_, '_> {
             .filter(|&&call| call != u32::MAX)?;
         match *self.evaluation.facts.expression(ExpressionId(call)) {
             Expression::Call { arguments, .. } | Expression::New { arguments, .. } => Some(arguments),
+            _ => None,
+        }
+    }
+
+    /// The type around a `this`.
+    fn own_type(&self, expression: ExpressionId) -> Option<Place> {
+        match *self.evaluation.facts.expression(expression) {
+            Expression::This(scope) => self.evaluation.receiver_of(scope).0,
             _ => None,
         }
     }
@@ -341,9 +438,16 @@ impl Emission<'_, '_> {
                 );
             }
             Some(Builtin::Invokes) => invoked.extend(arguments.all().cloned()),
+            Some(Builtin::Applies) => invoked.extend(arguments.positional.first().map(|(set, _)| set.clone())),
+            Some(Builtin::Copies) => invoked.extend(arguments.positional.get(1).map(|(set, _)| set.clone())),
             _ => {}
         }
-        if method.is_some_and(super::languages::Operation::invokes) && !of_tree {
+        if let (Some(Operation::Call | Operation::Apply), Expression::Member { object, .. }) =
+            (method, *self.evaluation.facts.expression(callee))
+        {
+            invoked.push(self.evaluation.set_of(object));
+        }
+        if method.is_some_and(Operation::invokes) && !of_tree {
             invoked.extend(arguments.positional.iter().map(|(set, _)| set.clone()));
         }
         for set in invoked {
@@ -375,6 +479,13 @@ impl Emission<'_, '_> {
                 (_, kind) => kind,
             };
             ends.push((end, evidence, kind));
+        }
+        if self.evaluation.policy.policy.runs_decorators {
+            match reference.role {
+                Role::Read => self.accessors(reference.expression, Flags::GETTER, &mut ends),
+                Role::Write => self.accessors(reference.expression, Flags::SETTER, &mut ends),
+                _ => {}
+            }
         }
         self.push(reference.within, reference.at, &ends);
     }
@@ -682,10 +793,10 @@ impl Emission<'_, '_> {
         }
     }
 
-    /// The symbol of a definition; lambdas and extensions are none.
+    /// The symbol of a definition; an extension is none.
     fn symbol(&self, place: Place) -> Option<SymbolRef> {
         let link = self.evaluation.linker.definition(place)?;
-        if matches!(link.kind, Kind::Lambda | Kind::Extension) {
+        if link.kind == Kind::Extension {
             return None;
         }
         Some(SymbolRef {
@@ -699,7 +810,7 @@ impl Emission<'_, '_> {
         let mut at = within;
         while let Some(id) = at {
             let definition = self.evaluation.facts.definition(id);
-            if !matches!(definition.kind, Kind::Lambda | Kind::Extension) {
+            if definition.kind != Kind::Extension {
                 return Some(id);
             }
             at = definition.parent;

@@ -522,6 +522,10 @@ fn is_same_name(facts: &FileFacts, value: ExpressionId, name: Name) -> bool {
             .bindings
             .get(binding.index())
             .is_some_and(|binding| binding.name == name && at_top(facts, binding.scope)),
+        Expression::Definition(id) => {
+            let definition = facts.definition(id);
+            is_variable(definition.kind) && definition.name == name && at_top(facts, definition.scope)
+        }
         _ => false,
     }
 }

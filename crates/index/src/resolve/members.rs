@@ -77,6 +77,16 @@ impl Evaluation<'_> {
             Value::Super(class) => self.instance_member(class, true, fact.evidence, name, set),
             Value::Object(object) => {
                 for held in self.read(Key::content(object, name)).facts() {
+                    if let Value::Function(function) = held.value
+                        && self
+                            .linker
+                            .definition(function)
+                            .is_some_and(|link| link.flags.contains(Flags::GETTER))
+                    {
+                        let receiver = Fact::new(Value::Object(object), fact.evidence);
+                        self.returned(function, Some(receiver), &Arguments::default(), set);
+                        continue;
+                    }
                     let value = match held.value {
                         Value::Function(function) => Value::MethodOf(function, object),
                         value => value,
@@ -156,7 +166,21 @@ impl Evaluation<'_> {
         if name == self.policy.class_member {
             return set.insert(Fact::new(Value::Class(class), known));
         }
+        let known_before = known_facts(set);
         self.type_member(class, after_itself, known, name, set, Self::add_instance_member);
+        if let Some(deref) = self.policy.deref_member.filter(|_| known_facts(set) == known_before)
+            && deref != name
+        {
+            let mut behind = Set::default();
+            self.call_member(class, deref, known, &mut behind);
+            for fact in behind.facts() {
+                if let Value::Instance(other) = fact.value
+                    && other != class
+                {
+                    self.type_member(other, false, fact.evidence, name, set, Self::add_instance_member);
+                }
+            }
+        }
     }
 
     /// Looks for `name` in the type and its ancestors, definitions and contributed values alike; the first that has it wins.
@@ -273,6 +297,14 @@ impl Evaluation<'_> {
                     None => self.add_content(object, ALL, fact.evidence, &mut set),
                 },
                 Value::Pairs(object) => self.add_content(object, ALL, fact.evidence, &mut set),
+                // Where members are keys, a key is a member.
+                Value::Instance(class) if key.is_some() && self.policy.policy.class_member == "constructor" => {
+                    let before = set.facts().len();
+                    self.instance_member(class, false, fact.evidence, key.unwrap_or(UNKEYED), &mut set);
+                    if set.facts().len() == before {
+                        set.insert(fact);
+                    }
+                }
                 Value::Instance(class) => {
                     let found = self.call_member(class, self.policy.index_member, fact.evidence, &mut set)
                         || self.add_underlying(class, fact.evidence, &mut set);
@@ -410,6 +442,12 @@ impl Evaluation<'_> {
         }
         !found.is_empty()
     }
+}
+
+/// How many values of a set are of the tree.
+fn known_facts(set: &Set) -> usize {
+    let of_tree = |fact: &&Fact| !matches!(fact.value, Value::Foreign);
+    set.facts().iter().filter(of_tree).count()
 }
 
 /// The evidence that finding a member adds.

@@ -144,6 +144,9 @@ impl Evaluation<'_> {
             let found = self.linker.ambient(self.file, word, text);
             self.add_found(&found, Evidence::Package, &mut set);
         }
+        if set.is_empty() && !text.is_empty() && text == self.policy.policy.own_exports {
+            set.insert(Fact::new(Value::Module(self.file), Evidence::Lexical));
+        }
         if set.is_empty()
             && let Some(&builtin) = self.policy.builtin_names.get(&word)
         {

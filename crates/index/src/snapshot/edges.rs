@@ -1,5 +1,8 @@
 //! Edges in both directions. Outgoing edges are stored; incoming ones are the numbers of outgoing edges, sorted by target,
 //! so an edge costs 16 bytes in all.
+//!
+//! Lambdas are seen through: what one does counts for the symbol around it, and nobody asks who runs it. Only
+//! [`Snapshot::edges_of_file_with_lambdas`] tells them apart, for exports.
 
 use std::ops::{BitOr, Range};
 
@@ -115,12 +118,25 @@ pub struct Edges<'a> {
     snapshot: &'a Snapshot,
     numbers: Numbers<'a>,
     kinds: EdgeKinds,
+    /// Lambdas are symbols of their own.
+    lambdas: bool,
 }
 
 enum Numbers<'a> {
-    Out { from: SymbolId, run: Range<u32> },
+    Out {
+        from: SymbolId,
+        run: Range<u32>,
+    },
+    /// The edges of a symbol and of the lambdas in it.
+    Merged {
+        from: SymbolId,
+        run: std::vec::IntoIter<u32>,
+    },
     In(std::slice::Iter<'a, U32>),
-    All { from: u32, run: Range<u32> },
+    All {
+        from: u32,
+        run: Range<u32>,
+    },
 }
 
 impl Iterator for Edges<'_> {
@@ -132,6 +148,7 @@ impl Iterator for Edges<'_> {
         loop {
             let (number, from) = match &mut self.numbers {
                 Numbers::Out { from, run } => (run.next()?, Some(*from)),
+                Numbers::Merged { from, run } => (run.next()?, Some(*from)),
                 Numbers::In(entries) => (entries.next()?.get(), None),
                 Numbers::All { from, run } => {
                     let number = run.next()?;
@@ -149,13 +166,21 @@ impl Iterator for Edges<'_> {
             if !self.kinds.contains(bits.kind()) {
                 continue;
             }
-            let from = match from {
+            let mut from = match from {
                 Some(from) => from,
                 None => snapshot.source_of(number)?,
             };
+            let to = snapshot.end(record.target.get());
+            if !self.lambdas {
+                let is_lambda = |symbol: SymbolId| snapshot.symbol(symbol).is_some_and(|symbol| symbol.is_lambda());
+                if to.symbol().is_some_and(is_lambda) {
+                    continue;
+                }
+                from = snapshot.named_around(from);
+            }
             return Some(EdgeView {
                 from,
-                to: snapshot.end(record.target.get()),
+                to,
                 kind: bits.kind(),
                 origin: bits.origin(),
                 confidence: bits.confidence(),
@@ -176,14 +201,33 @@ impl Snapshot {
 
     /// The edges that start in a symbol, by kind, target and place.
     pub fn outgoing(&self, from: SymbolId, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
-        let run = self.run(&self.known.out_offsets, from.0 as usize);
+        let run_of = |symbol: SymbolId| {
+            let run = self.run(&self.known.out_offsets, symbol.0 as usize);
+            run.start as u32..run.end as u32
+        };
+        let run = run_of(from);
+        let mut inside = self.lambdas_in(from).peekable();
+        let numbers = if inside.peek().is_some() {
+            let mut numbers: Vec<u32> = run.chain(inside.flat_map(run_of)).collect();
+            let records = self.edge_records();
+            numbers.sort_by_key(|&number| {
+                records.get(number as usize).map(|record| {
+                    let bits = EdgeBits(record.bits.get());
+                    (bits.kind(), record.target.get(), record.line.get(), bits)
+                })
+            });
+            Numbers::Merged {
+                from,
+                run: numbers.into_iter(),
+            }
+        } else {
+            Numbers::Out { from, run }
+        };
         Edges {
             snapshot: self,
-            numbers: Numbers::Out {
-                from,
-                run: run.start as u32..run.end as u32,
-            },
+            numbers,
             kinds: kinds.into(),
+            lambdas: false,
         }
     }
 
@@ -202,6 +246,7 @@ impl Snapshot {
             snapshot: self,
             numbers: Numbers::In(run.iter()),
             kinds: kinds.into(),
+            lambdas: false,
         }
     }
 
@@ -219,6 +264,7 @@ impl Snapshot {
                 run: 0..self.edge_count() as u32,
             },
             kinds: kinds.into(),
+            lambdas: false,
         }
     }
 
@@ -231,6 +277,15 @@ impl Snapshot {
             snapshot: self,
             numbers: Numbers::All { from, run },
             kinds: kinds.into(),
+            lambdas: false,
+        }
+    }
+
+    /// The edges that start in a file, by source, where a lambda is a source and a target of its own.
+    pub fn edges_of_file_with_lambdas(&self, file: FileId, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
+        Edges {
+            lambdas: true,
+            ..self.edges_of_file(file, kinds)
         }
     }
 

@@ -68,7 +68,9 @@ impl Snapshot {
 
     /// The distinct names of all symbols (files excluded) with the number of symbols that have them, in folded order.
     pub fn names(&self) -> impl Iterator<Item = (&str, usize)> {
-        (0..self.name_count()).map(|number| (self.name_text(number), self.run(&self.known.name_offsets, number).len()))
+        (0..self.name_count())
+            .filter(|&number| self.symbols_of_name(number).next().is_some())
+            .map(|number| (self.name_text(number), self.run(&self.known.name_offsets, number).len()))
     }
 
     /// The innermost symbol of a file whose lines hold `line`; the file itself where no definition does.
@@ -95,7 +97,7 @@ impl Snapshot {
     }
 
     fn find_in<'a>(&'a self, file: FileView<'a>, qualified_name: &str, repeat: u32) -> Option<SymbolView<'a>> {
-        file.symbols()
+        file.symbols_and_lambdas()
             .skip(1)
             .find(|symbol| symbol.repeat() == repeat && is_named(*symbol, qualified_name))
     }
@@ -117,7 +119,9 @@ impl Snapshot {
         let run = symbols
             .get(self.run(&self.known.name_offsets, number))
             .unwrap_or_default();
-        run.iter().filter_map(|symbol| self.symbol(SymbolId(symbol.get())))
+        run.iter()
+            .filter_map(|symbol| self.symbol(SymbolId(symbol.get())))
+            .filter(|symbol| !symbol.is_lambda())
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Segment {
     pub(crate) doc: Box<str>,
     /// What the records' text offsets count in.
     pub(crate) text: Box<str>,
-    /// For each definition the symbol that stands for it: itself, or the nearest around a lambda or extension.
+    /// For each definition the symbol that stands for it: itself, or the nearest around an extension.
     pub(crate) definitions: Box<[u32]>,
     /// What each definition is called inside its file, as a hash: two versions of a file are matched by it.
     pub(crate) identities: Box<[u64]>,
@@ -89,7 +89,7 @@ impl Segment {
                     == at.line
                 && u32::from(symbol.name_column.get()) == at.column
         })? + 1;
-        // Several definitions stand for a symbol where it holds lambdas; the first is the symbol itself.
+        // Several definitions stand for a symbol where it holds extensions; the first is the symbol itself.
         let definition = self.definitions.iter().position(|&number| number as usize == symbol)?;
         Some((
             DefinitionId(definition as u32),
@@ -172,6 +172,8 @@ struct Place {
     /// The symbol for it, or around it where it is none itself.
     symbol: u32,
     is_symbol: bool,
+    /// What stands in it hangs on what is around it: a lambda.
+    is_transparent: bool,
     /// Symbol that contains it.
     parent: u32,
     /// Hash of the qualified name.
@@ -205,10 +207,7 @@ impl<'a> Layout<'a> {
     fn place_definitions(&mut self) {
         for (number, definition) in self.facts.definitions.iter().enumerate() {
             // A parent after its child would be a defect of extraction or of the stored bytes: then the file is the parent.
-            let parent = definition
-                .parent
-                .filter(|parent| parent.index() < number)
-                .map(|parent| &self.places[parent.index()]);
+            let parent = self.holder(number).map(|parent| &self.places[parent]);
             let (around, mut identity, mut owner) = match parent {
                 None => (0, FILE_IDENTITY, String::new()),
                 Some(place) if place.is_symbol => (place.symbol, place.identity, String::new()),
@@ -224,7 +223,7 @@ impl<'a> Layout<'a> {
                 }
                 owner.push_str(&named_owner);
             }
-            let is_symbol = !matches!(definition.kind, Kind::Extension | Kind::Lambda);
+            let is_symbol = definition.kind != Kind::Extension;
             let mut symbol = around;
             if is_symbol {
                 identity = extend_identity(identity, self.facts.text(definition.name));
@@ -237,6 +236,7 @@ impl<'a> Layout<'a> {
             self.places.push(Place {
                 symbol,
                 is_symbol,
+                is_transparent: definition.kind == Kind::Lambda,
                 parent: around,
                 identity,
                 owner,
@@ -244,18 +244,30 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// The definition that `number` hangs on: the nearest around it that is no lambda.
+    fn holder(&self, number: usize) -> Option<usize> {
+        let above = |number: usize| {
+            let parent = self.facts.definitions[number].parent?.index();
+            (parent < number).then_some(parent)
+        };
+        let mut at = above(number)?;
+        while self.places[at].is_transparent {
+            at = above(at)?;
+        }
+        Some(at)
+    }
+
     /// Where a definition names its owner and the file has it, that owner becomes the parent and the text is not needed.
     fn find_owners(&mut self) {
         let mut owner_identity: Vec<u64> = Vec::with_capacity(self.places.len());
         for number in 0..self.places.len() {
             let definition = &self.facts.definitions[number];
-            let parent = definition.parent.filter(|parent| parent.index() < number);
-            let base = parent.map_or(FILE_IDENTITY, |parent| {
-                let place = &self.places[parent.index()];
+            let base = self.holder(number).map_or(FILE_IDENTITY, |parent| {
+                let place = &self.places[parent];
                 if place.is_symbol {
                     place.identity
                 } else {
-                    owner_identity[parent.index()]
+                    owner_identity[parent]
                 }
             });
             let identity = self

@@ -111,8 +111,14 @@ impl<'a> FileView<'a> {
         self.snapshot.symbol(SymbolId(self.record.symbol_start.get()))
     }
 
-    /// Its symbols in source order, the file itself first.
+    /// Its symbols in source order, the file itself first. Lambdas are not among them: what they do counts for the symbol
+    /// around them, in edges as well.
     pub fn symbols(&self) -> impl DoubleEndedIterator<Item = SymbolView<'a>> + use<'a> {
+        self.symbols_and_lambdas().filter(|symbol| !symbol.is_lambda())
+    }
+
+    /// Its symbols in source order with the lambdas among them, as exports tell them apart.
+    pub fn symbols_and_lambdas(&self) -> impl DoubleEndedIterator<Item = SymbolView<'a>> + use<'a> {
         let snapshot = self.snapshot;
         self.symbol_range()
             .filter_map(move |number| snapshot.symbol(SymbolId(number)))
@@ -155,6 +161,11 @@ impl<'a> SymbolView<'a> {
     /// Whether it is a file as a whole.
     pub fn is_file(&self) -> bool {
         self.record.kind == FILE_KIND
+    }
+
+    /// Whether it is a function without a name.
+    pub fn is_lambda(&self) -> bool {
+        self.record.kind == Kind::Lambda as u8
     }
 
     /// What it is; [`Kind::Module`] for a file.
@@ -406,14 +417,15 @@ impl Snapshot {
         self.symbol_records().len()
     }
 
-    /// All symbols by file and source order, files included.
+    /// All symbols by file and source order, files included, lambdas not.
     pub fn symbols(&self) -> impl DoubleEndedIterator<Item = SymbolView<'_>> {
         let records = self.symbol_records();
-        records.iter().enumerate().map(move |(number, record)| SymbolView {
+        let views = records.iter().enumerate().map(move |(number, record)| SymbolView {
             snapshot: self,
             record,
             id: SymbolId(number as u32),
-        })
+        });
+        views.filter(|symbol| !symbol.is_lambda())
     }
 
     /// One symbol.
@@ -477,6 +489,31 @@ impl Snapshot {
             unresolved_calls: record.unresolved_calls.get(),
             lines: record.lines.get(),
             bytes: record.bytes.get(),
+        }
+    }
+
+    /// The lambdas that stand directly in a symbol.
+    pub(super) fn lambdas_in(&self, symbol: SymbolId) -> impl Iterator<Item = SymbolId> {
+        let records = self.symbol_records();
+        let first = self
+            .file(self.file_of(symbol))
+            .map_or(symbol.0, |file| file.symbol_range().start);
+        let end = records.get(symbol.0 as usize).map_or(0, |record| record.span_end.get());
+        // What a symbol holds comes after it and starts before it ends.
+        (symbol.0.saturating_add(1)..)
+            .map_while(move |number| Some((number, records.get(number as usize)?)))
+            .take_while(move |(_, record)| record.kind != FILE_KIND && record.span_start.get() < end)
+            .filter(move |(_, record)| {
+                record.kind == Kind::Lambda as u8 && first.checked_add(record.parent.get()) == Some(symbol.0)
+            })
+            .map(|(number, _)| SymbolId(number))
+    }
+
+    /// The symbol that counts for what `symbol` does: the one around a lambda.
+    pub(super) fn named_around(&self, symbol: SymbolId) -> SymbolId {
+        match self.symbol(symbol).filter(|symbol| symbol.is_lambda()) {
+            Some(lambda) => lambda.parent().map_or(symbol, |parent| parent.id),
+            None => symbol,
         }
     }
 

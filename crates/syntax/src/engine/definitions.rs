@@ -375,7 +375,10 @@ impl<'t> Lowering<'t> {
     }
 
     fn bases(&mut self, id: DefinitionId, rule: &'static Rule, children: &Children<'t>, outer: ScopeId) {
-        let inner = self.scope;
+        let (inner, definition) = (self.scope, self.definition);
+        let before = self.references.len();
+        // What a base calls is called by the code around the type.
+        self.definition = self.definitions[id.index()].parent;
         let generic = children
             .named()
             .any(|child| self.rules.rule(child.kind).action == Action::TypeParameters);
@@ -394,7 +397,12 @@ impl<'t> Lowering<'t> {
                 self.lower(child.node, Role::Inherit);
             }
         }
-        self.scope = inner;
+        (self.scope, self.definition) = (inner, definition);
+        for reference in &mut self.references[before..] {
+            if matches!(reference.role, Role::Inherit | Role::Type) {
+                reference.within = Some(id);
+            }
+        }
     }
 
     /// Adds the types named in `clause` to the bases of `id`.
@@ -530,7 +538,13 @@ impl<'t> Lowering<'t> {
             self.normalised(text)
         });
         if let Some(default) = default {
+            let inside = (self.definition, self.scope);
+            if self.rules.defaults_outside {
+                let definition = &self.definitions[id.index()];
+                (self.definition, self.scope) = (definition.parent, definition.scope);
+            }
             let value = self.lower(default, Role::Read);
+            (self.definition, self.scope) = inside;
             if value != UNKNOWN {
                 let at = default.start_byte() as u32;
                 self.flows.push(Flow::Assign {

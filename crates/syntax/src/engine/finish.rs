@@ -4,17 +4,20 @@
 //! Children come before parents in the list of expressions, so one backward pass finds all that is reachable and one
 //! forward pass renumbers it.
 
+use std::collections::HashMap;
+
 use super::lowering::{Lowering, is_type};
 use super::rules::Members;
 use crate::facts::{
-    BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, List, Name, Reference, Role, ScopeId, ScopeKind,
-    Strings,
+    BindingId, Bound, DefinitionId, Expression, ExpressionId, FileFacts, Flow, Kind, List, Name, Reference, Role,
+    ScopeId, ScopeKind, Strings,
 };
 use crate::languages::Depth;
 
 const GONE: u32 = u32::MAX;
 
 pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFacts) -> FileFacts {
+    name_lambdas(&mut lowering);
     let mut names_bound = vec![false; lowering.names.len()];
     for binding in &lowering.bindings {
         names_bound[binding.name.index()] = true;
@@ -37,6 +40,7 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFa
             };
         }
     }
+    settle_keys(&mut lowering);
     for path in std::mem::take(&mut lowering.paths) {
         if let Expression::Free { name, .. } = lowering.expressions[path.index()] {
             lowering.expressions[path.index()] = Expression::Module(name);
@@ -56,6 +60,65 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFa
     compaction.rewrite(&mut lowering, &mut facts);
     facts.generated = says_generated(lowering.source);
     facts
+}
+
+/// Numbers the lambdas of each named definition in source order, so that a graph can tell them apart.
+fn name_lambdas(lowering: &mut Lowering<'_>) {
+    let mut counts: HashMap<Option<DefinitionId>, u32> = HashMap::new();
+    for index in 0..lowering.definitions.len() {
+        if lowering.definitions[index].kind != Kind::Lambda {
+            continue;
+        }
+        let mut around = lowering.definitions[index].parent;
+        while let Some(id) = around.filter(|id| lowering.definitions[id.index()].kind == Kind::Lambda) {
+            around = lowering.definitions[id.index()].parent;
+        }
+        let count = counts.entry(around).or_default();
+        *count += 1;
+        let name = lowering.names.intern(&format!("<lambda{count}>"));
+        lowering.definitions[index].name = name;
+    }
+}
+
+/// Replaces the key of `object[name]` by the text that the name always holds.
+fn settle_keys(lowering: &mut Lowering<'_>) {
+    let keys = std::mem::take(&mut lowering.named_keys);
+    if keys.is_empty() {
+        return;
+    }
+    // By binding: its one text, or nothing once it holds anything else.
+    let mut texts: HashMap<BindingId, Option<Name>> = HashMap::new();
+    for flow in &lowering.flows {
+        let (Flow::Assign { target, .. } | Flow::Typed { target, .. }) = *flow else {
+            continue;
+        };
+        let Expression::Bound { binding, .. } = lowering.expressions[target.index()] else {
+            continue;
+        };
+        let text = match *flow {
+            Flow::Assign { value, .. } => match lowering.expressions[value.index()] {
+                Expression::Text(text) => Some(text),
+                _ => None,
+            },
+            _ => continue,
+        };
+        let known = texts.entry(binding).or_insert(text);
+        if *known != text {
+            *known = None;
+        }
+    }
+    for (index, name) in keys {
+        if let Expression::Bound { binding, .. } = lowering.expressions[name.index()]
+            && matches!(
+                lowering.bindings[binding.index()].to,
+                Bound::Local | Bound::Definition(_)
+            )
+            && let Some(Some(text)) = texts.get(&binding)
+            && let Expression::Index { key, .. } = &mut lowering.expressions[index.index()]
+        {
+            *key = Some(*text);
+        }
+    }
 }
 
 /// Which expressions are called, where that decides what their name means; empty elsewhere.

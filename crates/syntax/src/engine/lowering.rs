@@ -111,6 +111,8 @@ pub(crate) struct Lowering<'t> {
     members: HashMap<(DefinitionId, Name), (), FixedState>,
     /// Names that begin a path: what no scope binds is the name of a module.
     pub(crate) paths: Vec<ExpressionId>,
+    /// Indexes by a name, which may always hold the same text: the index and the name.
+    pub(crate) named_keys: Vec<(ExpressionId, ExpressionId)>,
     pub(crate) imports: Vec<Import>,
     pub(crate) exports: Vec<Export>,
     pub(crate) expressions: Vec<Expression>,
@@ -161,6 +163,7 @@ impl<'t> Lowering<'t> {
             redirects: HashMap::default(),
             members: HashMap::default(),
             paths: Vec::new(),
+            named_keys: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
             expressions: Vec::with_capacity(guess),
@@ -385,6 +388,54 @@ impl<'t> Lowering<'t> {
             within,
             arguments,
         });
+    }
+
+    /// Records that a loop over `value` runs the members that iterate, each on the result of the one before.
+    pub(crate) fn iterated(&mut self, value: ExpressionId, at: Node<'t>) {
+        if !self.may_be_instance(value) {
+            return;
+        }
+        let mut on = value;
+        for number in 0..self.rules.iterates.len() {
+            if number > 0 {
+                let arguments = self.push_list(&[]);
+                let made = self.push_expression(Expression::Call { callee: on, arguments }, at.start_byte());
+                // An iterator iterates over itself, whether or not it says so.
+                on = self.choice(&[made, value]);
+            }
+            on = self.implicit(on, &self.rules.iterates[number], at);
+        }
+    }
+
+    /// Records that a context over `value` runs the members that enter and leave it.
+    pub(crate) fn entered(&mut self, value: ExpressionId, at: Node<'t>) {
+        if self.may_be_instance(value) {
+            for member in &self.rules.enters {
+                self.implicit(value, member, at);
+            }
+        }
+    }
+
+    /// Records that `member` of `value` is run without being named.
+    pub(crate) fn implicit(&mut self, value: ExpressionId, member: &str, at: Node<'t>) -> ExpressionId {
+        let name = self.names.intern(member);
+        let member = self.member_expression(value, name);
+        self.reference(member, Role::Implicit, at);
+        member
+    }
+
+    /// Whether `value` may turn out to be an instance of a type of the tree.
+    pub(crate) fn may_be_instance(&self, value: ExpressionId) -> bool {
+        !is_fixed(value)
+            && !matches!(
+                self.expression(value),
+                Expression::Unknown
+                    | Expression::Literal(_)
+                    | Expression::Text(_)
+                    | Expression::Sequence { .. }
+                    | Expression::Mapping { .. }
+                    | Expression::Definition(_)
+            )
     }
 
     /// Records where a value goes.

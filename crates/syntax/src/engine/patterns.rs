@@ -113,6 +113,9 @@ impl<'t> Lowering<'t> {
             _ => parts.value.map_or(UNKNOWN, |value| self.lower(value, Role::Read)),
         };
         self.variable = None;
+        if let Some(at) = parts.value.filter(|_| action == Action::Loop) {
+            self.iterated(value, at);
+        }
         let assigned = match action {
             Action::Loop => self.wrap(value, Expression::Element),
             Action::Enter => self.wrap(value, Expression::Entered),
@@ -186,6 +189,13 @@ impl<'t> Lowering<'t> {
                     }
                     let item = match self.rules.rule(child.kind).action {
                         Action::Comment => continue,
+                        // What is left is another container of the same elements.
+                        Action::Spread if position > 0 => {
+                            let name = self.names.intern("*");
+                            let spread = self.wrap(value, |value| Expression::Argument { name, value });
+                            let elements = self.push_list(&[spread]);
+                            self.push_expression(Expression::Sequence { elements }, child.node.start_byte())
+                        }
                         Action::Spread => value,
                         _ => self.wrap(value, |value| Expression::Item(value, position)),
                     };
@@ -395,6 +405,13 @@ impl<'t> Lowering<'t> {
             let body = children.get(&rule.body);
             self.signature(declare.statement.start_byte(), body, declare.statement.end_byte())
         });
+        // `const f = function own() {…}`: inside, it goes by its own name as well.
+        if let (Some(own), Some(body)) = (children.get(&rule.name), self.definitions[id.index()].body) {
+            let own = self.name_of(own);
+            if self.binding_in(body, own).is_none() {
+                self.bind(body, own, Bound::Definition(id), 0);
+            }
+        }
         let definition = &mut self.definitions[id.index()];
         definition.flags.insert(declare.flags);
         definition.signature = signature.unwrap_or(definition.signature);

@@ -9,6 +9,9 @@
 //! constants = true          # ALL_CAPS variables are constants
 //! name_functions = true     # `x = function…` defines a function called x
 //! functions_apart = true    # a called name is a function's: variables of that name do not hide it
+//! defaults_outside = true   # defaults of parameters belong to the code around the function
+//! iterates = ["__iter__", "__next__"]   # members that a loop runs, each on the result of the one before
+//! enters = ["__enter__", "__exit__"]    # members that entering and leaving a context runs
 //! tags_apart = true         # `struct x`, `union x` and `enum x` are other names than `x`
 //! [modifiers]               # tokens (or nodes) that set flags or visibility: any name of `Flags` in lowercase, or a visibility
 //! async = "async"
@@ -84,6 +87,9 @@ pub(crate) struct Rules {
     pub(crate) name_functions: bool,
     pub(crate) functions_apart: bool,
     pub(crate) tags_apart: bool,
+    pub(crate) defaults_outside: bool,
+    pub(crate) iterates: Vec<String>,
+    pub(crate) enters: Vec<String>,
     pub(crate) constructors: Vec<String>,
     /// What is wrong with the table; a test keeps it empty.
     pub(crate) mistakes: Vec<String>,
@@ -265,6 +271,12 @@ struct Table {
     #[serde(default)]
     tags_apart: bool,
     #[serde(default)]
+    defaults_outside: bool,
+    #[serde(default)]
+    iterates: Vec<String>,
+    #[serde(default)]
+    enters: Vec<String>,
+    #[serde(default)]
     constructors: Vec<String>,
     #[serde(default)]
     modifiers: BTreeMap<String, String>,
@@ -383,6 +395,9 @@ impl Rules {
             name_functions: false,
             functions_apart: false,
             tags_apart: false,
+            defaults_outside: false,
+            iterates: Vec::new(),
+            enters: Vec::new(),
             constructors: Vec::new(),
             mistakes: Vec::new(),
         };
@@ -399,6 +414,9 @@ impl Rules {
         rules.name_functions = table.name_functions;
         rules.functions_apart = table.functions_apart;
         rules.tags_apart = table.tags_apart;
+        rules.defaults_outside = table.defaults_outside;
+        rules.iterates = table.iterates;
+        rules.enters = table.enters;
         rules.constructors = table.constructors;
         rules.visibility = match table.visibility.as_deref() {
             None => VisibilityRule::Always(Visibility::Public),

@@ -377,18 +377,22 @@ impl<'t> Lowering<'t> {
         let key_node = children.get(&rule.arguments);
         let value = self.lower(object, Role::Read);
         let mut key = None;
+        let mut named = None;
         for child in children.named() {
             if child.node != object {
                 let lowered = self.lower(child.node, Role::Read);
                 if Some(child.node) == key_node {
                     key = self.literal_key(child.node, lowered);
+                    named = Some(lowered).filter(|_| self.rule(child.node).action == Action::Name);
                 }
             }
         }
         if value == UNKNOWN {
             return UNKNOWN;
         }
-        self.push_expression(Expression::Index { object: value, key }, node.start_byte())
+        let index = self.push_expression(Expression::Index { object: value, key }, node.start_byte());
+        self.named_keys.extend(named.map(|name| (index, name)));
+        index
     }
 
     /// The text of a literal key: that of a string, or a number as written.
@@ -409,9 +413,13 @@ impl<'t> Lowering<'t> {
                 Action::Comment => {}
                 Action::Pair => {
                     let parts = self.children(child.node);
-                    let key = parts
-                        .get(&rule.arguments)
-                        .map_or(UNKNOWN, |key| self.lower(key, Role::Read));
+                    let key = parts.get(&rule.arguments).map_or(UNKNOWN, |key| {
+                        let lowered = self.lower(key, Role::Read);
+                        match self.literal_key(key, lowered) {
+                            Some(text) => self.push_expression(Expression::Text(text), key.start_byte()),
+                            None => lowered,
+                        }
+                    });
                     let value = parts
                         .get(&rule.value)
                         .map_or(UNKNOWN, |value| self.lower(value, Role::Read));

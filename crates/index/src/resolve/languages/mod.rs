@@ -89,10 +89,16 @@ pub struct Policy {
     pub iterate_members: (&'static str, &'static str),
     /// Member that indexing runs.
     pub index_member: &'static str,
+    /// Member that gives what stands in for an instance wherever it lacks a member itself.
+    pub deref_member: &'static str,
     /// Member that gives the class of an instance.
     pub class_member: &'static str,
     /// Calls that the instance's own type does not have are passed on to what it wraps: `clone`, `lock`, `get`.
     pub wrappers_pass_calls: bool,
+    /// Decorators and accessors are functions that run: applying one is a call, and so is using a property that has them.
+    pub runs_decorators: bool,
+    /// Name by which a file sees what it exports itself.
+    pub own_exports: &'static str,
     /// Iterating over (or unwrapping) a plain instance gives the same instance: for types that are wrapped in arrays,
     /// pointers and the like without trace.
     pub transparent_elements: bool,
@@ -137,6 +143,10 @@ pub enum Builtin {
     Invokes,
     /// Gives its first argument with the others already bound.
     Partial,
+    /// Gives a container with the elements of the first argument, each passed through the second where there is one.
+    Copies,
+    /// Calls its first argument with the elements of the last.
+    Applies,
     /// Gives the class of its argument.
     TypeOf,
     /// Gives the member named by its second argument.
@@ -149,6 +159,8 @@ pub enum Builtin {
     Zip,
     /// Gives a container with the named arguments.
     Mapping,
+    /// Gives a container with the second parts of its argument's elements, which are pairs.
+    FromPairs,
     /// Gives the first argument, with the members of the others added.
     Assign,
 }
@@ -170,6 +182,8 @@ pub enum Operation {
     Element,
     /// Gives the container itself.
     Same,
+    /// Gives the container with the elements of its arguments.
+    Concat,
     /// Gives pairs of keys and values.
     Pairs,
     /// Calls its argument with each element; gives nothing.
@@ -256,8 +270,11 @@ impl Policy {
         enter_member: "",
         iterate_members: ("", ""),
         index_member: "",
+        deref_member: "",
         class_member: "",
         wrappers_pass_calls: false,
+        runs_decorators: false,
+        own_exports: "",
         transparent_elements: true,
     };
 }
@@ -290,6 +307,8 @@ pub struct Compiled {
     pub iterate_members: (Word, Word),
     /// `index_member`.
     pub index_member: Word,
+    /// `deref_member`; none where the policy names none.
+    pub deref_member: Option<Word>,
     /// `class_member`.
     pub class_member: Word,
 }
@@ -298,9 +317,10 @@ impl Compiled {
     /// Hashes the texts of `policy`.
     pub fn new(policy: &'static Policy, externals: &Externals) -> Compiled {
         let in_module = |path: &str| {
-            let (module, name) = path.split_once("::").unwrap_or((policy.builtin_module, path));
+            let (module, names) = path.split_once("::").unwrap_or((policy.builtin_module, path));
             let module = externals.intern(&format!("{}:{module}", policy.prefix));
-            externals.member(module, Word::of(name), name)
+            let member = |of: Word, name: &str| externals.member(of, Word::of(name), name);
+            names.split('.').fold(module, member)
         };
         Compiled {
             policy,
@@ -329,6 +349,7 @@ impl Compiled {
             enter_member: Word::of(policy.enter_member),
             iterate_members: (Word::of(policy.iterate_members.0), Word::of(policy.iterate_members.1)),
             index_member: Word::of(policy.index_member),
+            deref_member: (!policy.deref_member.is_empty()).then(|| Word::of(policy.deref_member)),
             class_member: Word::of(policy.class_member),
         }
     }

@@ -108,6 +108,7 @@ pub(super) const PYTHON: Policy = Policy {
     index_member: "__getitem__",
     class_member: "__class__",
     transparent_elements: false,
+    runs_decorators: true,
     ..Policy::PLAIN
 };
 

@@ -4,7 +4,7 @@
 //! A module is named by the directory its children would be in: `src/a.rs` and `src/a/mod.rs` are both `src/a`. Extraction
 //! tells every path from the file's own module, so `self` and `super` are directories here.
 
-use super::{Dispatch, Generic, Operation, Policy};
+use super::{Builtin, Dispatch, Generic, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site, join};
 use crate::resolve::words::Word;
@@ -22,6 +22,25 @@ pub(super) const RUST: Policy = Policy {
     wrappers_pass_calls: true,
     builtin_names: PRELUDE,
     builtin_module: "std",
+    builtins: &[
+        ("Some", Builtin::Same(0)),
+        ("Ok", Builtin::Same(0)),
+        ("Box.new", Builtin::Same(0)),
+        ("Box.pin", Builtin::Same(0)),
+        ("std::boxed.Box.new", Builtin::Same(0)),
+        ("std::rc.Rc.new", Builtin::Same(0)),
+        ("std::rc.Rc.clone", Builtin::Same(0)),
+        ("std::sync.Arc.new", Builtin::Same(0)),
+        ("std::sync.Arc.clone", Builtin::Same(0)),
+        ("std::sync.Mutex.new", Builtin::Same(0)),
+        ("std::sync.RwLock.new", Builtin::Same(0)),
+        ("std::cell.RefCell.new", Builtin::Same(0)),
+        ("std::cell.Cell.new", Builtin::Same(0)),
+        ("std::pin.Pin.new", Builtin::Same(0)),
+        ("std::mem.take", Builtin::Same(0)),
+        ("std::mem.replace", Builtin::Same(0)),
+        ("std::thread.spawn", Builtin::Invokes),
+    ],
     methods: &[
         ("unwrap", Operation::Element),
         ("expect", Operation::Element),
@@ -112,6 +131,8 @@ pub(super) const RUST: Policy = Policy {
         ("Result", Generic::HoldsFirst),
         ("IoResult", Generic::HoldsFirst),
     ],
+    index_member: "index",
+    deref_member: "deref",
     ..Policy::PLAIN
 };
 

@@ -266,6 +266,19 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     if node.kind() == "record_declaration" {
         components(lowering, node);
     }
+    if node.kind() == "constructor_declaration" {
+        implicit_super(lowering, node);
+    }
+}
+
+/// A constructor that names no other one first runs its superclass's.
+fn implicit_super<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) {
+    let first = lowering.field(node, "body").and_then(|body| body.named_child(0));
+    let explicit = first.is_some_and(|first| first.kind() == "explicit_constructor_invocation");
+    if let Some(name) = lowering.field(node, "name").filter(|_| !explicit) {
+        let bases = lowering.push_expression(Expression::Super(lowering.scope), name.start_byte());
+        lowering.reference(bases, Role::Implicit, name);
+    }
 }
 
 /// JUnit 3: methods called `test…` of a class below `TestCase`.

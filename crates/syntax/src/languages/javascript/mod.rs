@@ -6,7 +6,7 @@ mod objects;
 
 use crate::engine::{Action, Declare, Hoist, Hooks, Lowering, MemberAssignment, NewDefinition, Parts, UNKNOWN};
 use crate::facts::{
-    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Passing, Role, ScopeKind, Visibility,
+    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Parameter, Passing, Role, ScopeKind, Visibility,
 };
 use tree_sitter::Node;
 
@@ -48,6 +48,9 @@ impl Hooks for JavaScript {
         let name = lowering.names.get(definition.name);
         if name.starts_with('#') {
             lowering.definitions[id.index()].visibility = Visibility::Private;
+        } else if let Some(computed) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+            let bare = computed.trim_matches(['"', '\'', ' ']).to_owned();
+            lowering.definitions[id.index()].name = lowering.names.intern(&bare);
         } else if name.starts_with(['"', '\'']) {
             let bare = name.trim_matches(['"', '\'']).to_owned();
             lowering.definitions[id.index()].name = lowering.names.intern(&bare);
@@ -81,7 +84,45 @@ impl Hooks for JavaScript {
     }
 
     fn finish(&self, lowering: &mut Lowering<'_>) {
+        collect_arguments(lowering);
         modules::finish(lowering);
+    }
+}
+
+/// A function without parameters that mentions `arguments` collects what it is given there.
+fn collect_arguments(lowering: &mut Lowering<'_>) {
+    let mut functions = Vec::new();
+    for expression in &lowering.expressions {
+        if let Expression::Free { name, scope } = *expression
+            && lowering.names.get(name) == "arguments"
+        {
+            let mut at = Some(scope);
+            while let Some(scope) = at.map(|id| lowering.scopes[id.index()]) {
+                if let Some(id) = scope.definition.filter(|_| scope.kind == ScopeKind::Function) {
+                    let definition = &lowering.definitions[id.index()];
+                    let collects = definition.kind != Kind::Lambda && definition.parameters.is_empty();
+                    functions.extend(collects.then_some((id, name)));
+                    break;
+                }
+                at = scope.parent;
+            }
+        }
+    }
+    for (id, name) in functions {
+        let Some(body) = lowering.definitions[id.index()].body else {
+            continue;
+        };
+        if lowering.binding_in(body, name).is_none() {
+            let binding = lowering.bind(body, name, Bound::Parameter(id), 0);
+            lowering.definitions[id.index()].parameters.push(Parameter {
+                name,
+                binding: Some(binding),
+                type_: None,
+                type_text: None,
+                default: None,
+                passing: Passing::Rest,
+            });
+        }
     }
 }
 
@@ -213,6 +254,9 @@ fn for_in<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
             .field(node, "operator")
             .is_some_and(|operator| operator.kind() == "of");
         // `for … in` gives keys, which no call resolves through.
+        if let Some(right) = lowering.field(node, "right").filter(|_| of) {
+            lowering.iterated(value, right);
+        }
         let element = if of {
             lowering.wrap(value, Expression::Element)
         } else {

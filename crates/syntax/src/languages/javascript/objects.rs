@@ -16,6 +16,16 @@ fn key_name(key: Node<'_>) -> Option<Node<'_>> {
         "string" => key
             .named_child(0)
             .filter(|fragment| fragment.kind() == "string_fragment"),
+        "number" => Some(key),
+        // `['name']` is that name; `[Symbol.iterator]` goes by what it says.
+        "computed_property_name" => {
+            let inner = key.named_child(0)?;
+            match inner.kind() {
+                "member_expression" => Some(inner),
+                "string" => key_name(inner),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
@@ -96,7 +106,8 @@ fn member<'t>(
     let id = lowering.define_as(function, lowering.rule(function), &children, Some(name), whole);
     lowering.definition = saved;
     let definition = &mut lowering.definitions[id.index()];
-    if definition.kind == Kind::Function {
+    // Accessors of an object are functions among its values.
+    if matches!(definition.kind, Kind::Function | Kind::Property) {
         definition.kind = Kind::Method;
     }
     definition.owner = owner;
@@ -187,7 +198,13 @@ fn assign_function<'t>(
         "identifier" => (None, Some(left)),
         _ => return lowering.act(node, lowering.rule(node), Role::Read),
     };
-    let Some(name_node) = name else { return UNKNOWN };
+    let Some(mut name_node) = name else { return UNKNOWN };
+    // What a module is as a whole goes by its own name where it has one.
+    if let Some(own) = lowering.field(right, "name")
+        && lowering.text(left) == "module.exports"
+    {
+        name_node = own;
+    }
     let prototype = object.and_then(|object| prototype_of(lowering, object));
     let mut owner = None;
     let place = match object {
@@ -197,7 +214,7 @@ fn assign_function<'t>(
                 Expression::Member { object: type_, .. } if prototype.is_some() => Some(type_),
                 _ => Some(object),
             };
-            let name = lowering.name_of(name_node);
+            let name = lowering.name_of(name.unwrap_or(name_node));
             lowering.member_expression(object, name)
         }
         None => lowering.name_expression(name_node),
@@ -293,9 +310,11 @@ pub(super) fn object_call<'t>(
     let first = arguments.named_child(0)?;
     let second = arguments.named_child(1);
     match (function, second) {
-        ("Object.assign", Some(second)) if second.kind() == "object" => {
+        ("Object.assign", Some(second)) => {
             let prototype = prototype_of(lowering, first);
-            if let Some(owner) = prototype.or((first.kind() == "identifier").then_some(first)) {
+            if let Some(owner) = prototype.or((first.kind() == "identifier").then_some(first))
+                && second.kind() == "object"
+            {
                 lowering.mapping_owner = lowering.name_expression_of(owner);
             }
             let value = lowering.act(node, lowering.rule(node), Role::Read);

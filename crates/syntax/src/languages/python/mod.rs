@@ -20,9 +20,11 @@ impl Hooks for Python {
             "string" => {
                 (role == Role::Type || role == Role::Inherit).then(|| annotations::string(lowering, node, role))
             }
-            "binary_operator" => {
-                (role == Role::Type && lowering.text(node).contains('|')).then(|| annotations::union(lowering, node))
-            }
+            "binary_operator" if role == Role::Type => lowering
+                .text(node)
+                .contains('|')
+                .then(|| annotations::union(lowering, node)),
+            "binary_operator" => joined(lowering, node),
             "subscript" | "generic_type" => annotations::generic(lowering, node, role),
             "assignment" | "augmented_assignment" => {
                 let value = lowering.act(node, lowering.rule(node), role);
@@ -329,11 +331,32 @@ fn comprehension<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionI
     })
 }
 
+/// `[a] + b` holds what both hold.
+fn joined<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let operator = lowering.field(node, "operator")?;
+    let sides = [lowering.field(node, "left")?, lowering.field(node, "right")?];
+    let is_literal = |side: &Node<'t>| matches!(side.kind(), "list" | "tuple" | "list_comprehension");
+    if lowering.text(operator) != "+" || !sides.iter().any(is_literal) {
+        return None;
+    }
+    let name = lowering.names.intern("*");
+    let spread = sides.map(|side| {
+        let value = lowering.lower(side, Role::Read);
+        lowering.wrap(value, |value| Expression::Argument { name, value })
+    });
+    let elements = lowering.push_list(&spread);
+    Some(lowering.push_expression(Expression::Sequence { elements }, node.start_byte()))
+}
+
 fn with_item<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
-    let item = lowering
-        .field(node, "value")
-        .filter(|value| value.kind() == "as_pattern")?;
+    let item = lowering.field(node, "value")?;
+    if item.kind() != "as_pattern" {
+        let manager = lowering.lower(item, Role::Read);
+        lowering.entered(manager, item);
+        return Some(UNKNOWN);
+    }
     let manager = lowering.lower(item.named_child(0)?, Role::Read);
+    lowering.entered(manager, item);
     let entered = lowering.wrap(manager, Expression::Entered);
     if let Some(target) = lowering.field(item, "alias").and_then(|alias| alias.named_child(0)) {
         lowering.assign(target, entered, &Declare::new(Hoist::Function, node));

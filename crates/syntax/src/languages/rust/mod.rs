@@ -6,6 +6,7 @@
 mod declarations;
 mod imports;
 mod macros;
+mod operators;
 mod patterns;
 
 use crate::engine::{Hooks, Lowering, UNKNOWN};
@@ -45,6 +46,10 @@ impl Hooks for Rust {
             "for_expression" => Some(patterns::for_loop(lowering, node)),
             "match_expression" => Some(patterns::match_expression(lowering, node)),
             "if_expression" => Some(if_expression(lowering, node)),
+            "binary_expression" => operators::binary(lowering, node),
+            "unary_expression" => operators::unary(lowering, node),
+            "compound_assignment_expr" => operators::compound(lowering, node),
+            "index_expression" => Some(operators::index(lowering, node)),
             "block" => Some(block(lowering, node)),
             _ => None,
         }

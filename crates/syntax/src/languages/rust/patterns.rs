@@ -35,6 +35,9 @@ pub(super) fn for_loop<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expre
     let value = lowering
         .field(node, "value")
         .map_or(UNKNOWN, |value| lowering.lower(value, Role::Read));
+    if let Some(at) = lowering.field(node, "value") {
+        lowering.iterated(value, at);
+    }
     let element = lowering.wrap(value, Expression::Element);
     lowering.in_scope(ScopeKind::Block, |lowering| {
         if let Some(pattern) = lowering.field(node, "pattern") {
