@@ -96,8 +96,12 @@ pub fn code_context(workspace: &Workspace, ask: &CodeContext) -> Result<Lines, Q
         Some(most) => wanted.min(from.saturating_add(most.max(1)) - 1),
         None => wanted,
     };
+    let truncated = to < wanted;
     let holds = |symbol: &SymbolView<'_>| symbol.span().start_line <= ask.start_line && end <= symbol.span().end_line;
     let innermost = file.symbols().skip(1).filter(holds).last().unwrap_or(whole);
+    let source = source.lines(from, to).to_string();
+    // Empty lines at the end are not given, so they are not counted either.
+    let to = from + source.lines().count().max(1) as u32 - 1;
     Ok(Lines {
         id: workspace.id(repository, innermost),
         kind: kinds::kind(innermost).to_string(),
@@ -108,7 +112,7 @@ pub fn code_context(workspace: &Workspace, ask: &CodeContext) -> Result<Lines, Q
         from_line: from,
         to_line: to,
         total_lines: total,
-        truncated: to < wanted,
-        source: source.lines(from, to).to_string(),
+        truncated,
+        source,
     })
 }

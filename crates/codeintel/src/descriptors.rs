@@ -9,6 +9,7 @@ pub mod function;
 mod head;
 pub mod home;
 pub mod lookup;
+pub mod markdown;
 pub(crate) mod php;
 pub mod reading;
 pub mod schema;

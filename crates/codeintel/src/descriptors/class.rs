@@ -12,7 +12,7 @@ use syntax::facts::{BaseKind, Definition, Expression, ExpressionId, FileFacts, F
 use super::docs::{self, Documentation};
 use super::function::{Detail, function, remarks, uri};
 use super::head;
-use super::home::{Homes, folder, owners};
+use super::home::{Homes, folder, owners, separator};
 use super::php;
 use super::reading::Reading;
 use super::schema::{ClassDescriptor, FieldDescriptor, FunctionDescriptor, RelationDescriptor};
@@ -392,6 +392,10 @@ fn relations(
     let Some(snapshot) = workspace.repository(repository).map(|of| &of.snapshot) else {
         return found;
     };
+    let language = parts
+        .first()
+        .and_then(|part| part.file())
+        .map_or("", |file| file.language());
     for part in parts {
         // Where the graph knows the target its full name is given, else the name as written.
         let resolved: Vec<(EdgeKind, String)> = snapshot
@@ -403,7 +407,7 @@ fn relations(
                         .symbol(target)
                         .map(|target| homes.full_name(repository, target))
                         .unwrap_or_default(),
-                    EdgeEnd::External(target) => external_name(snapshot.external(target)),
+                    EdgeEnd::External(target) => external_name(snapshot.external(target), separator(language)),
                 };
                 (edge.kind, name)
             })
@@ -497,14 +501,14 @@ pub fn spelled(facts: &FileFacts, id: ExpressionId) -> String {
 }
 
 /// `npm:react::Component` as `react.Component`.
-fn external_name(external: &str) -> String {
+fn external_name(external: &str, separator: &str) -> String {
     let name = external.split_once(':').map_or(external, |(kind, rest)| {
         match kind.len() <= 8 && !rest.starts_with(':') {
             true => rest,
             false => external,
         }
     });
-    name.replace("::", ".")
+    name.replace("::", ".").replace('.', separator)
 }
 
 fn last_part(name: &str) -> &str {

@@ -54,7 +54,7 @@ pub fn function(
             found.language = language.to_string();
             found.namespace = homes.namespace(repository, symbol).namespace;
             found.description.clone_from(&documentation.description);
-            found.code = reading.bytes(symbol.span().start, symbol.span().end).to_string();
+            found.code = reading.whole_lines(symbol.span().start, symbol.span().end).to_string();
             place.uri = uri(workspace, repository, symbol.path());
             found.metadata = remarks(&documentation);
         }

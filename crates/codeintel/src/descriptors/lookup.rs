@@ -151,10 +151,16 @@ pub fn find(
             total: fits.len(),
         });
     }
-    Ok(Fit {
-        key: first,
-        overloads: fits.split_off(1),
-    })
+    if wanted == Wanted::Type {
+        // Of a type in several parts, the one that is documented and holds most is its home.
+        fits.sort_by_key(|key| {
+            let span = view(key).map_or(0, |symbol| symbol.span().end - symbol.span().start);
+            let is_documented = view(key).is_some_and(|symbol| !symbol.doc().is_empty());
+            (std::cmp::Reverse((is_documented, span)), *key)
+        });
+    }
+    let key = fits.remove(0);
+    Ok(Fit { key, overloads: fits })
 }
 
 /// Longest text that is looked up.

@@ -54,6 +54,14 @@ impl Reading {
             .unwrap_or("")
     }
 
+    /// The same, with the indentation of its first line.
+    pub fn whole_lines(&self, start: u32, end: u32) -> &str {
+        let before = self.text.get(..start as usize).unwrap_or("");
+        let indentation = before.len() - before.trim_end_matches([' ', '\t']).len();
+        let is_first = before.len() == indentation || before[..before.len() - indentation].ends_with('\n');
+        self.bytes(if is_first { start - indentation as u32 } else { start }, end)
+    }
+
     /// Where the name of a definition starts in its text.
     pub fn name_offset(&self, definition: &Definition) -> Option<usize> {
         let name = self.facts.text(definition.name);

@@ -5,7 +5,7 @@
 use syntax::facts::{DefinitionId, Expression, ExpressionId};
 
 use super::inflect::{plural, snake};
-use super::values::{Argument, Called, Chain, argument, chain, returned, text, text_or_class, texts};
+use super::values::{Argument, Called, Chain, argument, chain, followed, returned, text, text_or_class, texts};
 use crate::descriptors::RelationDescriptor;
 use crate::descriptors::php::basename;
 use crate::descriptors::reading::Reading;
@@ -50,9 +50,15 @@ pub(super) fn relation(
     models: &mut dyn Models,
 ) -> Option<RelationDescriptor> {
     returned(reading, function).into_iter().find_map(|value| {
-        let chain = chain(reading, value)?;
+        let mut chain = chain(reading, value)?;
         if !is_this(reading, chain.base) {
-            return None;
+            // `$relation = $this->hasMany(…); return $relation->latest();`
+            let start = followed(reading, chain.base).into_iter().find_map(|value| {
+                let start = self::chain(reading, value)?;
+                is_this(reading, start.base).then_some(start)
+            })?;
+            let later = std::mem::replace(&mut chain, start);
+            chain.calls.extend(later.calls);
         }
         let first = chain.calls.first()?;
         match KINDS.iter().find(|kind| **kind == first.name) {

@@ -217,6 +217,13 @@ pub(super) fn returned(reading: &Reading, function: DefinitionId) -> Vec<Express
     values
 }
 
+/// The values that a local may have been given; the value itself for anything else.
+pub(super) fn followed(reading: &Reading, id: ExpressionId) -> Vec<ExpressionId> {
+    let mut values = Vec::new();
+    follow(reading, id, &mut values, 0);
+    values
+}
+
 fn follow(reading: &Reading, id: ExpressionId, values: &mut Vec<ExpressionId>, depth: usize) {
     let facts = &reading.facts;
     if depth > 8 {
