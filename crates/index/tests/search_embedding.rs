@@ -21,7 +21,12 @@ fn samples() -> Vec<Sample> {
 #[test]
 fn words_are_those_of_the_training() {
     for sample in samples() {
-        assert_eq!(index::search::words(&sample.text)[..sample.words.len()], sample.words, "{}", sample.text);
+        assert_eq!(
+            index::search::words(&sample.text)[..sample.words.len()],
+            sample.words,
+            "{}",
+            sample.text
+        );
     }
 }
 
@@ -33,7 +38,11 @@ fn vectors_are_those_of_the_training() {
         assert_eq!(sample.vector.len(), DIMENSIONS);
         let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt().max(1e-9);
         for (ours, theirs) in vector.iter().zip(&sample.vector) {
-            assert!((ours / length - theirs).abs() < 1e-4, "{}: {ours} {theirs}", sample.text);
+            assert!(
+                (ours / length - theirs).abs() < 1e-4,
+                "{}: {ours} {theirs}",
+                sample.text
+            );
         }
     }
 }

@@ -37,7 +37,12 @@ fn cosqa(step: usize) -> (BTreeMap<u64, String>, Vec<(String, u64)>) {
     let questions: Vec<(String, u64)> = questions
         .iter()
         .step_by(step)
-        .map(|question| (question["doc"].as_str().unwrap().to_string(), question["retrieval_idx"].as_u64().unwrap()))
+        .map(|question| {
+            (
+                question["doc"].as_str().unwrap().to_string(),
+                question["retrieval_idx"].as_u64().unwrap(),
+            )
+        })
         .collect();
     let functions = functions
         .into_iter()
@@ -57,7 +62,11 @@ fn index(functions: &BTreeMap<u64, String>, root: &Path) -> Snapshot {
         directory: Some(root.join("index")),
         ..Options::default()
     };
-    Indexer::open(&root.join("tree"), options).unwrap().build().unwrap().snapshot
+    Indexer::open(&root.join("tree"), options)
+        .unwrap()
+        .build()
+        .unwrap()
+        .snapshot
 }
 
 /// The rank of the first hit in the file of the answer, 0 where it is not among the first two hundred.
@@ -103,7 +112,10 @@ fn ranks_stay_above_the_floor() {
     let count = questions.len() as f64;
     for ((name, _, floor), (sum, in_ten)) in MODES.iter().zip(sums) {
         let mean = sum / count;
-        eprintln!("{name}: MRR {mean:.4}, recall@10 {:.3} of {count} questions", in_ten as f64 / count);
+        eprintln!(
+            "{name}: MRR {mean:.4}, recall@10 {:.3} of {count} questions",
+            in_ten as f64 / count
+        );
         assert!(mean >= *floor, "{name}: MRR {mean:.4} fell below {floor}");
     }
     if full {
@@ -115,7 +127,11 @@ fn ranks_stay_above_the_floor() {
     }
     // Rounding may differ from one machine to another, which moves a few ranks; a change of the ranking moves many.
     let committed = fs::read_to_string(&path).unwrap();
-    let moved = table.lines().zip(committed.lines()).filter(|(now, then)| now != then).count();
+    let moved = table
+        .lines()
+        .zip(committed.lines())
+        .filter(|(now, then)| now != then)
+        .count();
     assert!(
         committed.lines().count() == table.lines().count() && moved <= questions.len() / 10,
         "{moved} ranks moved: look at them with UPDATE_EXPECT=1 and git diff, and commit the table if they are better"

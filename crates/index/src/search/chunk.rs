@@ -323,3 +323,114 @@ pub fn uri(path: &str) -> String {
     }
     uri
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::FileFlags;
+
+    fn check(path: &str, text: &str, look: impl FnOnce(&[CodeChunk<'_>])) {
+        let language = syntax::languages::detect(path, text.as_bytes()).unwrap();
+        let facts = syntax::extract(language, text);
+        let segment = Segment::new(&facts, text.len() as u64, FileFlags::default());
+        look(&chunks(path, text, &facts, &segment));
+    }
+
+    fn names<'a>(chunks: &'a [CodeChunk<'_>]) -> Vec<(&'static str, &'a str)> {
+        chunks.iter().map(|chunk| (chunk.kind, chunk.name)).collect()
+    }
+
+    #[test]
+    fn every_field_is_filled() {
+        let text = "package shop\n\nimport \"fmt\"\n\n// Cart is what a customer buys.\ntype Cart struct {\n\titems int\n}\n\n\
+                    // Total sums it up.\nfunc (c *Cart) Total(tax int) int {\n\tfmt.Println(tax)\n\treturn c.items\n}\n";
+        check("src/my cart.go", text, |chunks| {
+            assert_eq!(
+                names(chunks),
+                [("file", "my cart.go"), ("type", "Cart"), ("method", "Total")]
+            );
+            let total = &chunks[2];
+            assert_eq!((&*total.package, total.language), ("shop", "go"));
+            assert_eq!(
+                (total.file_path, total.uri.as_str()),
+                ("src/my cart.go", "src/my%20cart.go")
+            );
+            assert_eq!((total.start_line, total.end_line), (11, 14));
+            assert_eq!((total.selection_start_line, total.selection_end_line), (11, 11));
+            assert_eq!(total.signature, "func (c *Cart) Total(tax int) int");
+            assert_eq!(total.docstring, "// Total sums it up.");
+            assert!(
+                total.code.starts_with("func (c *Cart) Total") && total.code.ends_with('}'),
+                "{}",
+                total.code
+            );
+            assert_eq!((total.metadata("kind"), total.metadata("owner")), ("method", "Cart"));
+            assert_eq!(chunks[1].metadata("members"), "Total");
+            // What belongs to the file is what belongs to nothing else.
+            assert_eq!(
+                chunks[0].code.split_whitespace().collect::<Vec<_>>().join(" "),
+                "package shop import \"fmt\""
+            );
+        });
+    }
+
+    #[test]
+    fn each_byte_belongs_to_one_chunk() {
+        let text = "LIMIT = 3\n\nclass Outer:\n    \"\"\"Holds.\"\"\"\n    size = 1\n\n    def inner(self):\n        \"\"\"Says.\"\"\"\n\
+                    \x20       def deep():\n            return 'deep'\n        return deep\n\nprint(LIMIT)\n";
+        check("a.py", text, |chunks| {
+            assert_eq!(
+                names(chunks),
+                [
+                    ("file", "a.py"),
+                    ("type", "Outer"),
+                    ("method", "inner"),
+                    ("function", "deep")
+                ]
+            );
+            assert!(chunks[0].code.contains("LIMIT = 3") && chunks[0].code.contains("print(LIMIT)"));
+            assert!(chunks[1].code.contains("size = 1") && !chunks[1].code.contains("def inner"));
+            assert!(chunks[2].code.contains("return deep") && !chunks[2].code.contains("'deep'"));
+            assert!(chunks[1].docstring.contains("Holds.") && !chunks[1].code.contains("Holds."));
+            let counted: usize = chunks
+                .iter()
+                .map(|chunk| chunk.code.len() + chunk.docstring.len())
+                .sum();
+            assert_eq!(counted, text.len());
+        });
+    }
+
+    #[test]
+    fn sections_of_documents_are_chunks_and_keys_of_data_are_not() {
+        check(
+            "guide.md",
+            "# Guide\n\nFirst.\n\n## Install\n\nRun it.\n\n## Use\n\nCall it.\n",
+            |chunks| {
+                assert_eq!(
+                    names(chunks),
+                    [
+                        ("file", "guide.md"),
+                        ("section", "Guide"),
+                        ("section", "Install"),
+                        ("section", "Use")
+                    ]
+                );
+                assert!(chunks[2].code.contains("Run it.") && !chunks[1].code.contains("Run it."));
+            },
+        );
+        check(
+            "page.html",
+            "<html><body><h1>Title</h1><p>Text.</p><h2>More</h2></body></html>\n",
+            |chunks| {
+                assert!(
+                    chunks.len() > 1 && chunks.iter().skip(1).all(|chunk| chunk.kind == "section"),
+                    "{:?}",
+                    names(chunks)
+                );
+            },
+        );
+        check("data.json", "{\"key\": {\"inner\": 1}}\n", |chunks| {
+            assert_eq!(names(chunks), [("file", "data.json")])
+        });
+    }
+}

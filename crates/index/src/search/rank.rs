@@ -9,12 +9,12 @@ use crate::model::EdgeKind;
 use crate::snapshot::{EdgeKinds, FileFlags, Snapshot, SymbolView};
 use syntax::facts::{Flags, Kind};
 
-/// How much one occurrence of a word counts, by the field it stands in. Words of a signature and a name occur in the code as
-/// well: these weights come on top.
+/// How much one occurrence of a word counts, by the field it stands in. A name and a signature stand in the code as well: their
+/// weights come on top, and a signature needs none.
 pub(crate) mod field {
     pub(crate) const NAME: u32 = 3;
     pub(crate) const OWNER: u32 = 1;
-    pub(crate) const SIGNATURE: u32 = 1;
+    pub(crate) const SIGNATURE: u32 = 0;
     pub(crate) const DOCSTRING: u32 = 1;
     pub(crate) const PATH: u32 = 1;
     pub(crate) const CODE: u32 = 1;
@@ -38,13 +38,13 @@ const NAME_IS_ASKED: f32 = 0.5;
 /// Added where it is spelled exactly so.
 const NAME_IS_SPELLED: f32 = 0.1;
 /// Added in proportion to the share of the question's words that the name holds, and of the name's that the question holds.
-const NAME_OVERLAP: f32 = 0.12;
+const NAME_OVERLAP: f32 = 0.03;
 /// Added in proportion to the share of the question's words that the path holds.
-const PATH_OVERLAP: f32 = 0.04;
+const PATH_OVERLAP: f32 = 0.03;
 /// Added for each doubling of the number of places that use it, up to [`MOST_DOUBLINGS`].
 const USED: f32 = 0.006;
 const MOST_DOUBLINGS: u32 = 8;
-/// Added in proportion to the scores of the other hits of the file, up to this.
+/// Added in proportion to the scores of the other definitions of the file that are hits, up to this.
 const COHERENCE: f32 = 0.04;
 
 /// Times this for tests, unless the question speaks of them.

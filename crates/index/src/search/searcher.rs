@@ -348,12 +348,17 @@ fn add_coherence(pool: &mut [Hit], snapshot: &Snapshot, words_share: f32) {
             .symbol(hit.symbol)
             .map_or(FileId(u32::MAX), |symbol| symbol.file_id())
     };
+    // What is left of a file outside of its definitions says little about them.
+    let counts = |hit: &Hit| match snapshot.symbol(hit.symbol) {
+        Some(symbol) if !symbol.is_file() => hit.score.max(0.0),
+        _ => 0.0,
+    };
     let mut sums: hashbrown::HashMap<FileId, f32> = hashbrown::HashMap::new();
     for hit in pool.iter() {
-        *sums.entry(file_of(hit)).or_default() += hit.score.max(0.0);
+        *sums.entry(file_of(hit)).or_default() += counts(hit);
     }
     for hit in pool {
-        let others = sums.get(&file_of(hit)).copied().unwrap_or_default() - hit.score.max(0.0);
+        let others = sums.get(&file_of(hit)).copied().unwrap_or_default() - counts(hit);
         hit.why.coherence = rank::coherence(others);
         hit.score = hit.why.score(words_share);
     }
