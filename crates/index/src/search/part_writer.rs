@@ -80,15 +80,15 @@ pub(crate) fn write(old: Option<&Part>, files: &[FileInput<'_>], out: &mut (impl
 
     let lists = merge(inverted, old, &renumbered);
     // The terms' texts come first, so that the end of one is the start of the next.
-    let shift = lists.text.len() as u32;
-    for row in &mut rows {
-        row.text_start += shift;
-    }
     let total = lists.text.len() as u64 + text.len() as u64;
     if total >= u64::from(u32::MAX) || lists.postings.len() as u64 >= u64::from(u32::MAX) {
         return Err(io::Error::other(
             "the search index would exceed four gigabytes of terms",
         ));
+    }
+    let shift = lists.text.len() as u32;
+    for row in &mut rows {
+        row.text_start += shift;
     }
 
     let mut sink = Sink::new(out)?;

@@ -5,7 +5,7 @@
 //! that changed since it was indexed is searched as it is and said to be changed: its lines are true, its symbols may not be.
 //!
 //! Time is bounded three times: the engine is linear in the text, the compiled pattern has a size limit, and the whole search
-//! has a deadline after which it says how far it came.
+//! has a deadline, looked at every few lines, after which it says how far it came.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -39,7 +39,9 @@ pub enum Case {
 /// Longest pattern, in bytes.
 pub const MAX_PATTERN: usize = 4096;
 /// Memory that a compiled pattern may take, and its cache.
-const MAX_PROGRAM: usize = 4 << 20;
+const MAX_PROGRAM: usize = 1 << 19;
+/// Bytes between two looks at the clock, up to the end of a line; no match spans two such stretches.
+const STRETCH: usize = 32 << 10;
 
 /// Why a pattern cannot be looked for.
 #[derive(thiserror::Error, Clone, Debug, PartialEq, Eq)]
@@ -163,51 +165,80 @@ impl Pattern {
         Ok(Pattern { regex })
     }
 
-    /// The matching lines of a text.
-    fn lines(&self, text: &str, bounds: Bounds) -> (Vec<LineMatch>, usize) {
+    /// The matching lines of a text, and how many there are; `None` where the time is over.
+    fn lines(&self, text: &str, bounds: Bounds, deadline: Instant) -> Option<(Vec<LineMatch>, usize)> {
         let bytes = text.as_bytes();
-        let mut lines: Vec<LineMatch> = Vec::new();
-        let mut total = 0;
-        let (mut counted_to, mut line) = (0, 1u32);
-        // Start of the last line that matched.
-        let mut last: Option<usize> = None;
-        let mut at = 0;
-        while let Some(found) = self.regex.find_at(bytes, at) {
-            at = if found.end() > found.start() {
-                found.end()
-            } else {
-                found.end() + 1
-            };
-            let start = memchr::memrchr(b'\n', &bytes[..found.start()]).map_or(0, |before| before + 1);
-            if last == Some(start) {
-                let kept = lines.len() == total;
-                if let Some(line) = lines.last_mut().filter(|_| kept) {
-                    line.count += 1;
-                }
-            } else {
-                last = Some(start);
-                total += 1;
-                if lines.len() < bounds.lines {
-                    line += memchr::memchr_iter(b'\n', &bytes[counted_to..start]).count() as u32;
-                    counted_to = start;
-                    let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
-                    let whole = text[start..end].trim_end_matches('\r');
-                    lines.push(LineMatch {
-                        line,
-                        column: text
-                            .get(start..found.start())
-                            .map_or(0, |before| before.chars().count()) as u32
-                            + 1,
-                        text: cut(whole, found.start() - start, bounds.line_length),
-                        count: 1,
-                    });
-                }
+        let mut found = Found {
+            text,
+            bounds,
+            lines: Vec::new(),
+            total: 0,
+            last: None,
+            counted: (0, 1),
+        };
+        let (mut at, mut limit) = (0, 0);
+        while limit < bytes.len() {
+            if Instant::now() > deadline {
+                return None;
             }
-            if at > bytes.len() {
-                break;
+            let from = (limit + STRETCH).min(bytes.len());
+            limit = memchr::memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |length| from + length + 1);
+            while at <= limit {
+                let Some(one) = self.regex.find_at(&bytes[..limit], at) else {
+                    break;
+                };
+                found.add(one.start());
+                at = one.end().max(one.start() + 1);
             }
+            at = at.max(limit);
         }
-        (lines, total)
+        Some((found.lines, found.total))
+    }
+}
+
+/// Lines that match, as matches come in order.
+struct Found<'t> {
+    text: &'t str,
+    bounds: Bounds,
+    lines: Vec<LineMatch>,
+    total: usize,
+    /// Start of the last line that matched.
+    last: Option<usize>,
+    /// Where a line starts, and its number: line ends are counted from there.
+    counted: (usize, u32),
+}
+
+impl Found<'_> {
+    fn add(&mut self, at: usize) {
+        let bytes = self.text.as_bytes();
+        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
+        if self.last == Some(start) {
+            let kept = self.lines.len() == self.total;
+            if let Some(line) = self.lines.last_mut().filter(|_| kept) {
+                line.count += 1;
+            }
+            return;
+        }
+        self.last = Some(start);
+        self.total += 1;
+        if self.lines.len() >= self.bounds.lines {
+            return;
+        }
+        let (from, number) = self.counted;
+        let number = number + memchr::memchr_iter(b'\n', &bytes[from..start]).count() as u32;
+        self.counted = (start, number);
+        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+        let before = self.text.get(start..at).map_or(0, |before| before.chars().count());
+        self.lines.push(LineMatch {
+            line: number,
+            column: before as u32 + 1,
+            text: cut(
+                self.text[start..end].trim_end_matches('\r'),
+                at - start,
+                self.bounds.line_length,
+            ),
+            count: 1,
+        });
     }
 }
 
@@ -271,7 +302,11 @@ pub fn search_text(
                 unreadable.fetch_add(1, Ordering::Relaxed);
                 return None;
             };
-            let (lines, total) = pattern.lines(&decoded.text, Bounds { lines: left, ..bounds });
+            let bounds = Bounds { lines: left, ..bounds };
+            let Some((lines, total)) = pattern.lines(&decoded.text, bounds, deadline) else {
+                late.store(true, Ordering::Relaxed);
+                return None;
+            };
             (total > 0).then(|| FileMatches {
                 file: file.id(),
                 lines,
@@ -307,7 +342,7 @@ mod tests {
     };
 
     fn found(pattern: &Pattern, text: &str) -> Vec<(u32, u32, String)> {
-        let (lines, total) = pattern.lines(text, BOUNDS);
+        let (lines, total) = pattern.lines(text, BOUNDS, Instant::now() + BOUNDS.time).unwrap();
         assert_eq!(lines.len(), total.min(BOUNDS.lines));
         lines
             .into_iter()
@@ -357,7 +392,22 @@ mod tests {
     fn hostile_patterns_end() {
         let pattern = Pattern::regex("(a+)+$", Case::Smart, false).unwrap();
         let start = Instant::now();
-        pattern.lines(&format!("{}!", "a".repeat(20_000)), BOUNDS);
+        let deadline = start + Duration::from_secs(1);
+        pattern.lines(&format!("{}!", "a".repeat(20_000)), BOUNDS, deadline);
+        // Many states over a text that nearly matches everywhere: the clock ends it.
+        let pattern = Pattern::regex("(a|aa|aaa){50}[^a]x", Case::Smart, false).unwrap();
+        let text = format!("{}\n", "a".repeat(200)).repeat(20_000);
+        pattern.lines(&text, BOUNDS, deadline);
         assert!(start.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn matches_are_found_across_stretches() {
+        let pattern = Pattern::regex(r"^needle \d+$", Case::Smart, false).unwrap();
+        let filler = "hay\n".repeat(STRETCH / 3);
+        let text = format!("needle 1\n{filler}needle 2\n{filler}{filler}needle 3");
+        let lines: Vec<u32> = found(&pattern, &text).into_iter().map(|(line, _, _)| line).collect();
+        let one = STRETCH as u32 / 3;
+        assert_eq!(lines, [1, one + 2, 3 * one + 3]);
     }
 }
