@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::survey::survey_all;
-use super::{BuildError, Indexer, Options, walk};
+use super::{BuildError, Indexer, Options, Progress, walk};
 use crate::snapshot::Snapshot;
 
 /// A part of a tree.
@@ -23,8 +23,13 @@ pub struct Glance {
 const WORTH_IT: usize = 4;
 
 /// Indexes at most `at_most` files of `root`, nearest the root first. `directory` is the glance's own, so that a part is never
-/// taken for the whole. `None` where the tree is too small for it to be worth it.
-pub fn glance(root: &Path, directory: &Path, at_most: usize) -> Result<Option<Glance>, BuildError> {
+/// taken for the whole; `hear` hears how far it is. `None` where the tree is too small for it to be worth it.
+pub fn glance(
+    root: &Path,
+    directory: &Path,
+    at_most: usize,
+    hear: &(dyn Fn(Progress) + Sync),
+) -> Result<Option<Glance>, BuildError> {
     let options = Options {
         directory: Some(directory.to_path_buf()),
         ..Options::default()
@@ -76,10 +81,12 @@ mod tests {
             }
         }
         let own = tempfile::tempdir().unwrap();
-        let part = glance(tree.path(), own.path(), 3).unwrap().expect("it is worth it");
+        let part = glance(tree.path(), own.path(), 3, &|_| ())
+            .unwrap()
+            .expect("it is worth it");
         assert_eq!((part.files, part.of, part.snapshot.file_count()), (3, 22, 3));
         assert!(part.snapshot.find_file("f1.py").is_some());
         assert!(!tree.path().join(".lacon").exists());
-        assert!(glance(tree.path(), own.path(), 10).unwrap().is_none());
+        assert!(glance(tree.path(), own.path(), 10, &|_| ()).unwrap().is_none());
     }
 }

@@ -45,7 +45,9 @@ const INSTRUCTIONS: &str = "Code graph of this workspace. Symbols: id, name, Own
                             uses, implements or breaks; use text search for strings.";
 
 /// How long a question waits for the first thing to answer from. Small trees are indexed by then, large ones have a part.
-const FIRST_ANSWER: Duration = Duration::from_secs(8);
+const FIRST_ANSWER: Duration = Duration::from_secs(10);
+/// The same for a client that hears meanwhile how far it is.
+const FIRST_ANSWER_TOLD: Duration = Duration::from_secs(45);
 /// How often a question that waits looks again, and tells how far the index is.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -108,11 +110,15 @@ impl Asker {
     /// Asks, and while there is nothing to answer from yet, waits and tells how far it is.
     async fn put(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
         let waiting_since = tokio::time::Instant::now();
+        let patience = match self.context.meta.get_progress_token() {
+            Some(_) => FIRST_ANSWER_TOLD,
+            None => FIRST_ANSWER,
+        };
         let mut told = -1.0;
         loop {
             let said = self.once(tool, arguments.clone()).await;
             match said {
-                Err(refusal) if refusal.code == "index_building" && waiting_since.elapsed() < FIRST_ANSWER => {
+                Err(refusal) if refusal.code == "index_building" && waiting_since.elapsed() < patience => {
                     self.tell(&mut told).await;
                 }
                 said => return said,
@@ -252,7 +258,7 @@ impl ServerHandler for QuestionServer {
             Ok(said) => {
                 // Schemas were listed, so the answer must come as a value too.
                 let value = match session_format {
-                    Format::Json => wire::decode(&said.text).ok(),
+                    Format::Json => wire::decode(&said.text).ok().filter(Value::is_object),
                     _ => None,
                 };
                 let texts = std::iter::once(said.text).chain(said.note);

@@ -407,3 +407,29 @@ fn smaller(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::{Services, Wish, find};
+
+    #[test]
+    fn a_question_that_was_stopped_has_no_answer() {
+        let stop = codeintel::Stop::default();
+        let workspace = Workspace::default().with_stop(stop.clone());
+        let desk = Desk {
+            workspace: &workspace,
+            services: &Services::default(),
+            caller: "test",
+            wish: Wish::in_conversation(None),
+        };
+        let ask = || {
+            let arguments = Map::from_iter([("query".to_string(), json!("f"))]);
+            let tool = find("search_symbols").expect("it is there");
+            answer(tool, &desk, arguments, Format::Json).map_err(|refusal| refusal.code)
+        };
+        assert!(ask().is_ok());
+        stop.stop();
+        assert_eq!(ask(), Err("cancelled".to_string()));
+    }
+}

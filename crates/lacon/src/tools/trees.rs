@@ -287,7 +287,8 @@ fn look_first(indexer: &Indexer, told: &Mutex<Told>) {
         return;
     }
     let own = location.directory.join("glance");
-    match glance(indexer.root(), &own, GLANCE) {
+    let hear = |progress| hear(&mut lock(told), progress);
+    match glance(indexer.root(), &own, GLANCE, &hear) {
         Ok(Some(part)) => {
             let which = format!("only {} of {} files are known yet", part.files, part.of);
             lock(told).part = Some((part.snapshot, which));

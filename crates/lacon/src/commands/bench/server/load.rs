@@ -111,6 +111,12 @@ async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usi
     round.ask(&clients, &questions, each - each / 2).await;
     let seconds = began.elapsed().as_secs_f64();
     let end = stdio::resident(process);
+    for client in clients {
+        // The server is ended next, and would be missed by whoever still says goodbye.
+        if let Ok(client) = Arc::try_unwrap(client) {
+            drop(client.cancel().await);
+        }
+    }
     let calls = round.times.len() + round.errors;
     Ok(Load {
         sessions,

@@ -50,7 +50,7 @@ pub(super) fn questions(samples: &[Sample]) -> (Vec<Question>, Vec<&'static str>
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        if tool.writes || tool.toolset == Toolset::Edit {
+        if tool.writes || matches!(tool.toolset, Toolset::Edit | Toolset::Lsp) {
             left_out.push(tool.name);
             continue;
         }
@@ -60,7 +60,9 @@ pub(super) fn questions(samples: &[Sample]) -> (Vec<Question>, Vec<&'static str>
                     .map(|kind| json!({"kind": kind}))
                     .to_vec(),
             ),
-            _ if required.is_empty() => Some(vec![json!({})]),
+            "session_reset" => None,
+            _ if required.is_empty() && !takes_symbols(&schema) => Some(vec![json!({})]),
+            _ if required.is_empty() => samples.iter().map(|sample| arguments(&["symbols"], sample)).collect(),
             _ => samples.iter().map(|sample| arguments(&required, sample)).collect(),
         };
         match calls {
@@ -69,6 +71,11 @@ pub(super) fn questions(samples: &[Sample]) -> (Vec<Question>, Vec<&'static str>
         }
     }
     (asked, left_out)
+}
+
+/// Whether a tool that requires nothing can be asked about symbols all the same.
+fn takes_symbols(schema: &Map<String, Value>) -> bool {
+    schema.get("properties").is_some_and(|properties| properties.get("symbols").is_some())
 }
 
 /// Arguments made from a sample by what they are called; `None` when one is not known.
