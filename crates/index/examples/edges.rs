@@ -1,4 +1,5 @@
-//! Prints the call edges of a directory, one JSON line each: `cargo run -p index --example edges -- <directory>`.
+//! Prints the call edges of a directory, one JSON line each: `cargo run -p index --example edges -- <directory>`. With `all`
+//! every edge is printed, with `calls` every place that calls something as well.
 //!
 //! For measuring a language against a truth of one's own before (or without) building an index.
 
@@ -11,7 +12,7 @@ use index::model::{EdgeKind, FileId, Target};
 use index::resolve::Resolver;
 use index::tree::{Manifest, Resolve, Tree, is_manifest};
 use rayon::prelude::*;
-use syntax::facts::FileFacts;
+use syntax::facts::{FileFacts, Role};
 
 #[derive(Default)]
 struct Directory {
@@ -42,7 +43,8 @@ fn main() -> std::io::Result<()> {
     let Some(root) = arguments.first() else {
         return Err(std::io::Error::other("usage: edges <directory> [all]"));
     };
-    let all = arguments.get(1).is_some();
+    let all = arguments.get(1).is_some_and(|word| word == "all");
+    let calls = arguments.get(1).is_some_and(|word| word == "calls");
     let started = Instant::now();
     let mut paths = Vec::new();
     for entry in ignore::WalkBuilder::new(root).standard_filters(false).build().flatten() {
@@ -89,7 +91,8 @@ fn main() -> std::io::Result<()> {
     for (file, edges) in &resolved {
         unresolved += edges.unresolved_calls;
         for edge in &edges.edges {
-            if !all && edge.kind != EdgeKind::Calls {
+            let is_call = matches!(edge.kind, EdgeKind::Calls | EdgeKind::Instantiates);
+            if !all && edge.kind != EdgeKind::Calls && !(calls && is_call) {
                 continue;
             }
             let at = |file: u32, definition: Option<syntax::facts::DefinitionId>| {
@@ -115,6 +118,23 @@ fn main() -> std::io::Result<()> {
                 "origin": edge.origin, "confidence": edge.confidence,
             });
             writeln!(out, "{line}")?;
+        }
+    }
+    for (path, language, facts) in tree.files.iter().filter(|_| calls) {
+        for definition in &facts.definitions {
+            let (name, line) = (facts.text(definition.name), definition.name_at.line);
+            writeln!(
+                out,
+                "{}",
+                serde_json::json!({"symbol": path, "name": name, "line": line})
+            )?;
+        }
+        for reference in &facts.references {
+            if matches!(reference.role, Role::Call | Role::Instantiate | Role::Macro) {
+                let at = reference.at;
+                let line = serde_json::json!({"call": path, "language": language, "at": [at.line, at.column]});
+                writeln!(out, "{line}")?;
+            }
         }
     }
     out.flush()?;

@@ -368,6 +368,11 @@ impl Evaluation<'_> {
         };
         let mut useful: SmallVec<[Fact; 4]> = SmallVec::new();
         for &fact in values.facts() {
+            if let Value::Function(given) = fact.value
+                && self.policy.policy.types_lambdas
+            {
+                self.type_lambda(function, index, given);
+            }
             let same = fact.value == Value::Parameter(function, index as u32);
             if !same && !matches!(fact.value, Value::External(_) | Value::Foreign) {
                 useful.push(fact);
@@ -385,6 +390,19 @@ impl Evaluation<'_> {
             }
         };
         self.fill(function.object(container), part.unwrap_or(UNKEYED), &useful);
+    }
+
+    /// A function that is given for a parameter of function type gets what that type passes.
+    fn type_lambda(&mut self, function: Place, index: usize, given: Place) {
+        let declared = self.read(Key::content(function.object(Place::DECLARED), position_word(index)));
+        for fact in declared.facts() {
+            let Value::Object(type_) = fact.value else { continue };
+            for position in 0..self.linker.parameters(given).len() {
+                let passed = self.read(Key::content(type_, position_word(position)));
+                let key = Key::parameter(given, position as u32);
+                self.contribute(key, passed.facts(), Evidence::FollowedValue);
+            }
+        }
     }
 
     /// What a function gives back, with its parameters replaced by the arguments.

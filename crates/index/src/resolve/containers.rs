@@ -69,6 +69,19 @@ impl Evaluation<'_> {
         self.contribute(Key::content(object, ALL), facts, Evidence::Lexical);
     }
 
+    /// Says what a function type passes, for the functions without types of their own that are given for it.
+    pub(super) fn declare_parameters(&mut self, id: ExpressionId, parameters: &[u32]) {
+        if !self.policy.policy.types_lambdas {
+            return;
+        }
+        let object = self.object(id);
+        for (position, &parameter) in parameters.iter().enumerate() {
+            let passed = self.instances(self.facts_of(ExpressionId(parameter)));
+            let key = Key::content(object, position_word(position));
+            self.contribute(key, passed.facts(), Evidence::DeclaredReceiver);
+        }
+    }
+
     pub(super) fn generic(&mut self, id: ExpressionId, base: ExpressionId, arguments: &[u32]) -> Set {
         let bases = self.set_of(base);
         let inside = bases
@@ -124,7 +137,8 @@ impl Evaluation<'_> {
                 return set;
             }
             Generic::Callable => {
-                if let Some(&last) = arguments.last() {
+                if let Some((&last, parameters)) = arguments.split_last() {
+                    self.declare_parameters(id, parameters);
                     let result = self.instances(self.facts_of(ExpressionId(last)));
                     self.contribute(
                         Key::result_of_object(object),

@@ -223,6 +223,13 @@ impl Emission<'_, '_> {
             self.callee(fact, reference, 2, &mut ends);
         }
         known |= !ends.is_empty() || !values.is_empty();
+        let policy = self.evaluation.policy.policy;
+        if policy
+            .calls_variables
+            .contains(&self.evaluation.facts.language.as_str())
+        {
+            self.variables(reference.expression, &mut ends);
+        }
         self.callbacks(reference.expression, values.facts(), &mut ends);
         if ends.is_empty() {
             if !known {
@@ -319,6 +326,17 @@ impl Emission<'_, '_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Adds the variable that a call names, unless its definition is the function found already.
+    fn variables(&mut self, expression: ExpressionId, ends: &mut Ends) {
+        for (end, evidence) in self.definitions_of(expression) {
+            let End::Definition(place) = end else { continue };
+            let link = self.evaluation.linker.definition(place);
+            if link.is_some_and(|link| is_variable(link.kind) && !link.flags.contains(Flags::GETTER)) {
+                ends.push((end, evidence, EdgeKind::Calls));
+            }
         }
     }
 

@@ -361,7 +361,8 @@ impl<'a> Evaluation<'a> {
             Expression::Generic { base, arguments } => self.generic(id, base, self.facts.list(arguments)),
             Expression::Wrapped(inner) => self.set_of(inner),
             Expression::FunctionType(list) => {
-                if let Some(&result) = self.facts.list(list).last() {
+                if let Some((&result, parameters)) = self.facts.list(list).split_last() {
+                    self.declare_parameters(id, parameters);
                     let result = self.instances(self.facts_of(ExpressionId(result)));
                     let key = Key::result_of_object(self.object(id));
                     self.contribute(key, result.facts(), Evidence::DeclaredReceiver);

@@ -2,8 +2,8 @@
 
 use super::bindings::Source;
 use super::calls::Arguments;
-use super::evaluate::Evaluation;
 use super::evaluate::UNDERLYING;
+use super::evaluate::{Evaluation, position_word};
 use super::linker::decorated_name;
 use super::links::{ExportLink, exported, is_type, runs};
 use super::names::is_callable;
@@ -134,6 +134,18 @@ impl Evaluation<'_> {
         }
     }
 
+    /// Contributes the types of parameters that are functions.
+    fn publish_function_types(&mut self, id: DefinitionId) {
+        let place = self.place(id);
+        for (position, parameter) in self.facts.definition(id).parameters.iter().enumerate() {
+            let Some(type_) = parameter.type_ else { continue };
+            let mut types = self.instances(self.facts_of(type_));
+            types.retain(|fact| matches!(fact.value, Value::Object(_)));
+            let key = Key::content(place.object(Place::DECLARED), position_word(position));
+            self.contribute(key, types.facts(), Evidence::DeclaredReceiver);
+        }
+    }
+
     pub(super) fn publish_definitions(&mut self) {
         for index in 0..self.facts.definitions.len() {
             let definition = &self.facts.definitions[index];
@@ -145,6 +157,9 @@ impl Evaluation<'_> {
                 if let Some(result) = definition.result {
                     let values = self.instances(self.facts_of(result));
                     self.contribute(key, values.facts(), Evidence::DeclaredReceiver);
+                }
+                if self.policy.policy.types_lambdas {
+                    self.publish_function_types(DefinitionId(index as u32));
                 }
                 if definition.flags.contains(Flags::GENERATOR) {
                     let generator = Fact::new(Value::Object(place.object(Place::GENERATOR)), Evidence::FollowedValue);

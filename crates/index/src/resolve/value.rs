@@ -24,6 +24,8 @@ impl Place {
     pub const KEYWORD_REST: u32 = 0xa000_0000;
     /// The object that a generator function gives back.
     pub const GENERATOR: u32 = 0xc000_0000;
+    /// The object that holds the declared types of a function's parameters that are functions themselves.
+    pub const DECLARED: u32 = 0xe000_0000;
     /// The mask of the definition in such an object's id.
     const OWNER: u32 = 0x1fff_ffff;
 
@@ -118,6 +120,11 @@ impl Set {
     /// The facts in order of value.
     pub fn facts(&self) -> &[Fact] {
         &self.0
+    }
+
+    /// Keeps the facts for which `keep` is true.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Fact) -> bool) {
+        self.0.retain(|fact| keep(fact));
     }
 
     /// Whether nothing is known.

@@ -90,6 +90,8 @@ pub(super) const ECMASCRIPT: Policy = Policy {
     transparent_elements: true,
     runs_decorators: true,
     own_exports: "exports",
+    types_lambdas: true,
+    calls_variables: &["typescript", "tsx"],
     ..Policy::PLAIN
 };
 

@@ -97,6 +97,10 @@ pub struct Policy {
     pub wrappers_pass_calls: bool,
     /// Decorators and accessors are functions that run: applying one is a call, and so is using a property that has them.
     pub runs_decorators: bool,
+    /// Parameters without a type of a function get theirs from the function type that it is given for.
+    pub types_lambdas: bool,
+    /// Languages in which calling a variable counts as a call of the variable, besides what it is known to hold.
+    pub calls_variables: &'static [&'static str],
     /// Name by which a file sees what it exports itself.
     pub own_exports: &'static str,
     /// Iterating over (or unwrapping) a plain instance gives the same instance: for types that are wrapped in arrays,
@@ -274,6 +278,8 @@ impl Policy {
         class_member: "",
         wrappers_pass_calls: false,
         runs_decorators: false,
+        types_lambdas: false,
+        calls_variables: &[],
         own_exports: "",
         transparent_elements: true,
     };
