@@ -39,6 +39,9 @@ pub struct Adapter {
     /// Added to the environment.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Commands that ask `tsserver` itself what is wrong with a file; what it pushes comes in parts without an end.
+    #[serde(default)]
+    pub tsserver_diagnostics: Vec<String>,
     /// Parts of paths whose places are left out of answers (a library's own sources).
     #[serde(default)]
     pub skipped_folders: Vec<String>,

@@ -89,7 +89,7 @@ pub(crate) fn client() -> Value {
         "textDocument": {
             "synchronization": {"didSave": true},
             "publishDiagnostics": {"versionSupport": true, "relatedInformation": true, "codeDescriptionSupport": false},
-            "diagnostic": {"relatedDocumentSupport": false},
+            "diagnostic": {"dynamicRegistration": true, "relatedDocumentSupport": false},
             "references": {},
             "definition": {"linkSupport": true},
             "declaration": {"linkSupport": true},

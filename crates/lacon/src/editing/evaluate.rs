@@ -115,7 +115,7 @@ pub(crate) fn evaluate(
                 shares.entry(key.clone()).or_insert_with(|| (server, Share::default()));
                 Ok((key, language))
             }
-            Err(state) => Err(why_not(&state).unwrap_or_else(|| format!("no compiler for {language}"))),
+            Err(state) => Err(why_not(&state)),
         }
     };
     let mut places: Vec<(String, String, &'static str, Option<(String, String)>)> = Vec::new();
@@ -152,7 +152,8 @@ pub(crate) fn evaluate(
             continue;
         }
         match ask(server, &repository.root, share, deadline) {
-            Ok(found) => {
+            Ok((found, partial)) => {
+                missing.extend(partial.map(|why| format!("{}: {why}", server.name())));
                 files_checked += share.edited.len() + share.dependent.len();
                 total.introduced.extend(found.introduced);
                 total.resolved.extend(found.resolved);
@@ -196,7 +197,7 @@ pub(crate) fn evaluate(
 }
 
 /// Before and after, from one server.
-fn ask(server: &Server, root: &Path, share: &Share, deadline: Instant) -> Result<Comparison, String> {
+fn ask(server: &Server, root: &Path, share: &Share, deadline: Instant) -> Result<(Comparison, Option<String>), String> {
     let failed = |error: lsp::RequestError| format!("{}: {error}", server.name());
     // The first document makes it start.
     if let Some((path, language, ..)) = share.edited.iter().find(|(path, ..)| root.join(path).exists()) {
@@ -204,10 +205,10 @@ fn ask(server: &Server, root: &Path, share: &Share, deadline: Instant) -> Result
             .prepare(&root.join(path), language)
             .map_err(|error| format!("`{path}`: {error}"))?;
     }
-    let state = server.wait_ready(deadline);
-    if let Some(why) = why_not(&state) {
-        return Err(format!("{}: {why}", server.name()));
-    }
+    let partial = match server.wait_ready(deadline) {
+        State::Ready { partial } => partial,
+        state => return Err(format!("{}: {}", server.name(), why_not(&state))),
+    };
     let mut overlay = server.overlay(deadline).map_err(failed)?;
     for (path, language, before, _) in &share.edited {
         overlay.set(&root.join(path), language, before);
@@ -229,7 +230,7 @@ fn ask(server: &Server, root: &Path, share: &Share, deadline: Instant) -> Result
             .map_err(|error| format!("`{path}`: {error}"))?;
     }
     let after = findings(&overlay, root, share, deadline).map_err(failed)?;
-    Ok(compare(&before, &after, &maps))
+    Ok((compare(&before, &after, &maps), partial))
 }
 
 fn findings(
@@ -285,14 +286,14 @@ fn dependents(repository: &Repository, paths: &BTreeSet<&str>) -> Vec<String> {
     ranked.into_iter().map(|(path, _)| path.to_owned()).collect()
 }
 
-/// Why a server cannot judge now; `None` if it can.
-fn why_not(state: &State) -> Option<String> {
+/// Why a server cannot judge now.
+fn why_not(state: &State) -> String {
     match state {
-        State::Ready { partial: None } => None,
-        State::Ready { partial: Some(why) } | State::Absent { why } => Some(why.clone()),
-        State::Idle => Some("it has not started".to_owned()),
-        State::Starting { why } => Some(format!("not ready: {why}; ask again in a moment")),
-        State::Failed { why, retry_in } => Some(format!("failed: {why}; tried again in {} s", retry_in.as_secs())),
+        State::Ready { partial: None } => "it is ready".to_owned(),
+        State::Ready { partial: Some(why) } | State::Absent { why } => why.clone(),
+        State::Idle => "it has not started".to_owned(),
+        State::Starting { why } => format!("not ready: {why}; ask again in a moment"),
+        State::Failed { why, retry_in } => format!("failed: {why}; tried again in {} s", retry_in.as_secs()),
     }
 }
 

@@ -75,7 +75,9 @@ impl Server {
     pub(crate) fn diagnostics_in_turn(&self, path: &Path, deadline: Instant) -> Result<Vec<Diagnostic>, RequestError> {
         // Only a server that runs has said how it gives them.
         self.wait_running(deadline);
-        let items = if self.supports("textDocument/diagnostic") {
+        let items = if !self.inner.adapter.tsserver_diagnostics.is_empty() {
+            self.from_tsserver(path, deadline)?
+        } else if self.supports("textDocument/diagnostic") {
             let parameters = json!({"textDocument": {"uri": uri::of_path(path)}});
             let report = self.ask_in_turn("textDocument/diagnostic", |_| parameters.clone(), deadline)?;
             report["items"].clone()
@@ -83,6 +85,34 @@ impl Server {
             self.pushed(path, deadline)?
         };
         Ok(self.read_diagnostics(path, &items))
+    }
+
+    /// Asks the compiler behind the server, and spells its answers as the protocol does.
+    fn from_tsserver(&self, path: &Path, deadline: Instant) -> Result<Value, RequestError> {
+        let mut items = Vec::new();
+        for request in &self.inner.adapter.tsserver_diagnostics {
+            let parameters = json!({
+                "command": "typescript.tsserverRequest",
+                "arguments": [request, {"file": uri::of_path(path), "includeLinePosition": false}],
+            });
+            let answer = self.ask_in_turn("workspace/executeCommand", |_| parameters.clone(), deadline)?;
+            let place = |place: &Value| {
+                let number = |name: &str| place[name].as_u64().unwrap_or(1).saturating_sub(1);
+                json!({"line": number("line"), "character": number("offset")})
+            };
+            items.extend(answer["body"].as_array().into_iter().flatten().map(|found| {
+                let severity = match found["category"].as_str() {
+                    Some("warning") => Severity::Warning,
+                    Some("suggestion") => Severity::Hint,
+                    _ => Severity::Error,
+                };
+                json!({
+                    "range": {"start": place(&found["start"]), "end": place(&found["end"])},
+                    "severity": severity as u8, "code": found["code"], "source": "typescript", "message": found["text"],
+                })
+            }));
+        }
+        Ok(Value::Array(items))
     }
 
     /// What the server has pushed about every file of the project so far, files in order.

@@ -1,0 +1,86 @@
+//! `lacon undo`: takes back a change that an edit tool made, whole, unless one of its files has changed since.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow};
+use lsp::edits::{EditError, Journal};
+use serde_json::json;
+
+use crate::editing::journal_directory;
+use crate::failure::{Exit, Explain, Failure};
+use crate::output::Output;
+
+/// Take back what an edit tool wrote
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon undo              # the latest change
+  lacon undo --list
+  lacon undo 00000007")]
+pub(crate) struct Args {
+    /// Which change; the latest if not given
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+
+    /// List the changes that can be taken back, latest first
+    #[arg(long, conflicts_with = "id")]
+    list: bool,
+
+    /// The root of the tree
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    root: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let root = args
+        .root
+        .canonicalize()
+        .with_context(|| format!("no directory `{}`", args.root.display()))
+        .bad_input()?;
+    let directory = journal_directory(&root).map_err(|refusal| anyhow!("{}", refusal.message))?;
+    let journal = Journal::open(&root, &directory)?;
+    if args.list {
+        let entries = journal.entries()?;
+        if args.json {
+            return output.json(&entries);
+        }
+        for entry in &entries {
+            let files: Vec<&str> = entry.files.iter().map(|file| file.path.as_str()).collect();
+            output.line(format!("{}  {}  {}", entry.id, entry.about, files.join(", ")));
+        }
+        if entries.is_empty() {
+            output.line("nothing to undo");
+        }
+        return Ok(());
+    }
+    let undone = journal.undo(args.id.as_deref()).map_err(failure)?;
+    match args.json {
+        true => output.json(&json!({"id": undone.id, "about": undone.about, "files": undone.files})),
+        false => {
+            output.line(format!("undone: {} ({})", undone.about, undone.files.join(", ")));
+            Ok(())
+        }
+    }
+}
+
+/// What was asked is at fault where there is nothing to take back.
+fn failure(error: EditError) -> Failure {
+    let exit = match &error {
+        EditError::NothingToUndo(_) | EditError::Changed { .. } => Exit::BadInput,
+        _ => Exit::Failed,
+    };
+    let hints = match &error {
+        EditError::Changed { .. } => vec!["it was edited after the change: take that edit back first".to_owned()],
+        EditError::NothingToUndo(_) => vec!["`lacon undo --list` shows what can be undone".to_owned()],
+        _ => Vec::new(),
+    };
+    Failure {
+        exit,
+        error: error.into(),
+        hints,
+    }
+}

@@ -1,0 +1,447 @@
+//! Edits through the real binary: made and undone, tried in sessions, and judged by real language servers, which see what an
+//! edit breaks in other files while nothing is written.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// `lacon mcp` on a tree, answering in JSON.
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    requests: u64,
+}
+
+impl Server {
+    fn start(root: &Path) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lacon"))
+            .arg("mcp")
+            .arg(root)
+            .env("LACON_OUTPUT_FORMAT", "json")
+            .env_remove("LACON_DIR")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Server {
+            child,
+            output,
+            requests: 0,
+        };
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        server.request("initialize", hello);
+        server.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server
+    }
+
+    fn send(&mut self, message: Value) {
+        let input = self.child.stdin.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        self.requests += 1;
+        let id = self.requests;
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == id {
+                return message["result"].clone();
+            }
+        }
+    }
+
+    /// The answer of a tool, or the refusal.
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Value> {
+        let result = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        let text = result["content"][0]["text"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{result}"));
+        let value: Value = serde_json::from_str(text).unwrap_or_else(|_| panic!("{text}"));
+        match result["isError"].as_bool() {
+            Some(true) => Err(value["error"].clone()),
+            _ => Ok(value),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let place = directory.path().join(path);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(place, text).unwrap();
+    }
+    directory
+}
+
+fn text(root: &Path, path: &str) -> String {
+    std::fs::read_to_string(root.join(path)).unwrap()
+}
+
+fn lacon(root: &Path, arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_lacon"))
+        .args(arguments)
+        .args(["--root"])
+        .arg(root)
+        .env_remove("LACON_DIR")
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn edits_are_written_and_undone() {
+    let shop = "def price(item):\r\n    return item.cost\r\n\r\n\r\ndef total(items):\r\n    return sum(price(i) for i in items)\r\n";
+    let root = tree(&[("shop.py", shop)]);
+    let mut server = Server::start(root.path());
+
+    let done = server
+        .call(
+            "apply_edit",
+            json!({"path": "shop.py", "old_text": "item.cost", "new_text": "item.cost * 2"}),
+        )
+        .unwrap();
+    assert_eq!(done["written"], true);
+    let changed = shop.replace("item.cost", "item.cost * 2");
+    assert_eq!(text(root.path(), "shop.py"), changed, "line ends are kept");
+
+    // The index may not have seen the edit yet: the symbol is found where it stands now.
+    let new_total = "def total(items):\n    result = 0\n    return result\n";
+    server
+        .call("replace_symbol_body", json!({"id": "total", "new_text": new_total}))
+        .unwrap();
+    let expected = changed.replace(
+        "    return sum(price(i) for i in items)\r\n",
+        "    result = 0\r\n    return result\r\n",
+    );
+    assert_eq!(text(root.path(), "shop.py"), expected);
+
+    server
+        .call("insert_after_symbol", json!({"id": "price", "new_text": "RATE = 3"}))
+        .unwrap();
+    assert!(
+        text(root.path(), "shop.py").contains("* 2\r\n\r\nRATE = 3\r\n"),
+        "{}",
+        text(root.path(), "shop.py")
+    );
+
+    let (undone, said) = lacon(root.path(), &["undo"]);
+    assert!(undone, "{said}");
+    assert_eq!(text(root.path(), "shop.py"), expected);
+    let (_, said) = lacon(root.path(), &["undo", "--list"]);
+    assert_eq!(said.lines().count(), 2, "{said}");
+    assert!(lacon(root.path(), &["undo"]).0 && lacon(root.path(), &["undo"]).0);
+    assert_eq!(text(root.path(), "shop.py"), shop);
+    assert!(!lacon(root.path(), &["undo"]).0, "nothing is left to undo");
+}
+
+#[test]
+fn what_must_not_be_edited_is_refused_by_name() {
+    let root = tree(&[
+        ("lib.py", "def used():\n    pass\n\n\ndef unused():\n    pass\n"),
+        ("app.py", "from lib import used\n\nused()\n"),
+    ]);
+    let before = [text(root.path(), "lib.py"), text(root.path(), "app.py")];
+    let mut server = Server::start(root.path());
+    let refused = |server: &mut Server, tool: &str, arguments: Value| server.call(tool, arguments).unwrap_err();
+    let edit = |path: &str| json!({"path": path, "new_text": "x"});
+    for outside in ["../x.py", "/tmp/x.py", ".git/config"] {
+        assert_eq!(
+            refused(&mut server, "apply_edit", edit(outside))["code"],
+            "path_outside_roots"
+        );
+    }
+    assert_eq!(
+        refused(&mut server, "apply_edit", edit("lib.py"))["code"],
+        "invalid_argument"
+    );
+    let twice = json!({"path": "lib.py", "old_text": "pass", "new_text": "..."});
+    assert_eq!(refused(&mut server, "apply_edit", twice)["code"], "text_not_unique");
+
+    // Wait until the index is whole: before that, who uses it is not known.
+    let in_use = loop {
+        let error = refused(&mut server, "safe_delete_symbol", json!({"id": "used"}));
+        if error["code"] != "index_incomplete" {
+            break error;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    assert_eq!(in_use["code"], "symbol_in_use");
+    assert!(in_use["message"].as_str().unwrap().contains("app.py"), "{in_use}");
+    assert_eq!([text(root.path(), "lib.py"), text(root.path(), "app.py")], before);
+    server.call("safe_delete_symbol", json!({"id": "unused"})).unwrap();
+    assert_eq!(text(root.path(), "lib.py").trim_end(), "def used():\n    pass");
+}
+
+#[test]
+fn sessions_are_apart_and_a_commit_happens_whole() {
+    let root = tree(&[("a.py", "a = 1\n"), ("b.py", "b = 1\n")]);
+    let mut server = Server::start(root.path());
+    let open = |server: &mut Server| server.call("create_session", json!({})).unwrap()["session"].clone();
+    let (first, second) = (open(&mut server), open(&mut server));
+    let edit = |session: &Value, path: &str, new: &str| json!({"session": session, "path": path, "start_line": 1, "end_line": 1, "new_text": new});
+    let shown = server.call("simulate_edit", edit(&first, "a.py", "a = 2")).unwrap();
+    assert!(shown["diff"].as_str().unwrap().contains("-a = 1\n+a = 2"), "{shown}");
+    server.call("simulate_edit", edit(&first, "b.py", "b = 2")).unwrap();
+    server.call("simulate_edit", edit(&second, "a.py", "a = 3")).unwrap();
+    let chain = json!({"session": second, "edits": [
+        {"path": "b.py", "old_text": "b = 1", "new_text": "b = 3"}, {"path": "b.py", "old_text": "nowhere", "new_text": ""},
+    ]});
+    assert_eq!(
+        server.call("simulate_chain", chain).unwrap_err()["code"],
+        "text_not_unique"
+    );
+    assert_eq!(
+        [text(root.path(), "a.py"), text(root.path(), "b.py")],
+        ["a = 1\n", "b = 1\n"]
+    );
+
+    let done = server.call("commit_session", json!({"session": first})).unwrap();
+    assert_eq!(done["files"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        [text(root.path(), "a.py"), text(root.path(), "b.py")],
+        ["a = 2\n", "b = 2\n"]
+    );
+    // The other session was made on texts that are gone.
+    let refused = server.call("commit_session", json!({"session": second})).unwrap_err();
+    assert_eq!(refused["code"], "file_changed");
+    assert_eq!(text(root.path(), "b.py"), "b = 2\n", "nothing of it was written");
+    server.call("discard_session", json!({"session": second})).unwrap();
+    let gone = server.call("commit_session", json!({"session": second})).unwrap_err();
+    assert_eq!(gone["code"], "unknown_session");
+
+    // Another connection is another client.
+    let third = open(&mut server);
+    let mut other = Server::start(root.path());
+    let stolen = other.call("commit_session", json!({"session": third})).unwrap_err();
+    assert_eq!(stolen["code"], "unknown_session");
+}
+
+/// A language: two callers in other files, and edits of what they call.
+struct Case {
+    files: &'static [(&'static str, &'static str)],
+    /// The file with the definition.
+    path: &'static str,
+    /// Old and new text that adds a required parameter, and where that breaks: path and line.
+    parameter: (&'static str, &'static str, &'static [(&'static str, u32)]),
+    /// The same for removing the definition.
+    removal: (&'static str, &'static str, &'static [(&'static str, u32)]),
+    /// The same for narrowing a type.
+    narrowing: (&'static str, &'static str, &'static [(&'static str, u32)]),
+    /// A line above an error that is there already.
+    comment: (&'static str, &'static str),
+}
+
+/// Every caller is reported with file and line, nothing is written, and a shifted error is the same error.
+fn judges(case: &Case) {
+    let root = tree(case.files);
+    let root = root.path();
+    let read_all = || case.files.iter().map(|(path, _)| text(root, path)).collect::<Vec<_>>();
+    let before = read_all();
+    let mut server = Server::start(root);
+    for (old, new, places) in [case.parameter, case.removal, case.narrowing] {
+        let edit = json!({"path": case.path, "old_text": old, "new_text": new});
+        let judged = evaluated(&mut server, "preview_edit", &edit);
+        let introduced = judged["introduced"].as_array().unwrap();
+        for (path, line) in places {
+            assert!(
+                introduced
+                    .iter()
+                    .any(|found| found["path"] == *path && found["line"] == *line),
+                "no finding at {path}:{line} after `{old}` became `{new}`: {judged}"
+            );
+        }
+        assert!(
+            judged["errors_introduced"].as_u64().unwrap() >= places.len() as u64,
+            "{judged}"
+        );
+    }
+    let (path, comment) = case.comment;
+    let edit = json!({"path": path, "start_line": 1, "new_text": comment});
+    let judged = evaluated(&mut server, "preview_edit", &edit);
+    assert_eq!(
+        (&judged["introduced"], &judged["resolved"]),
+        (&json!([]), &json!([])),
+        "{judged}"
+    );
+    assert_eq!(read_all(), before, "nothing was written");
+}
+
+/// Asks until the compiler has answered: a server that still reads the project says so and is asked again.
+fn evaluated(server: &mut Server, tool: &str, arguments: &Value) -> Value {
+    for _ in 0..5 {
+        let judged = server.call(tool, arguments.clone()).unwrap();
+        if judged["files_checked"].as_u64() > Some(0) {
+            return judged;
+        }
+        eprintln!("not yet: {judged}");
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    panic!("no verdict from the compiler")
+}
+
+#[test]
+fn python_callers_that_break_are_named() {
+    judges(&Case {
+        files: &[
+            ("lib.py", "def greet(name: str) -> str:\n    return name\n"),
+            ("one.py", "from lib import greet\n\nx: int = 'wrong'\ngreet('a')\n"),
+            (
+                "two.py",
+                "import lib\n\n\ndef f() -> None:\n    lib.greet('b').upper()\n",
+            ),
+        ],
+        path: "lib.py",
+        parameter: ("name: str)", "name: str, loud: bool)", &[("one.py", 4), ("two.py", 5)]),
+        removal: ("def greet(", "def welcome(", &[("one.py", 1), ("two.py", 5)]),
+        narrowing: ("name: str)", "name: int)", &[("one.py", 4), ("two.py", 5)]),
+        comment: ("one.py", "# nothing happens"),
+    });
+}
+
+#[test]
+fn typescript_callers_that_break_are_named() {
+    judges(&Case {
+        files: &[
+            (
+                "tsconfig.json",
+                "{\"compilerOptions\": {\"strict\": true, \"module\": \"commonjs\"}, \"include\": [\"src\"]}",
+            ),
+            (
+                "src/lib.ts",
+                "export function greet(name: string): string {\n  return name;\n}\n",
+            ),
+            (
+                "src/one.ts",
+                "import { greet } from './lib';\n\nconst x: number = 'wrong';\ngreet('a');\n",
+            ),
+            (
+                "src/two.ts",
+                "import * as lib from './lib';\n\nexport const y = lib.greet('b').length;\n",
+            ),
+        ],
+        path: "src/lib.ts",
+        parameter: (
+            "name: string)",
+            "name: string, loud: boolean)",
+            &[("src/one.ts", 4), ("src/two.ts", 3)],
+        ),
+        removal: (
+            "function greet(",
+            "function welcome(",
+            &[("src/one.ts", 1), ("src/two.ts", 3)],
+        ),
+        narrowing: (
+            "name: string): string {\n  return name;",
+            "name: 'x' | 'y'): string {\n  return name;",
+            &[("src/one.ts", 4), ("src/two.ts", 3)],
+        ),
+        comment: ("src/one.ts", "// nothing happens"),
+    });
+}
+
+#[test]
+fn go_callers_that_break_are_named() {
+    judges(&Case {
+        files: &[
+            ("go.mod", "module example.com/shop\n\ngo 1.21\n"),
+            (
+                "lib/lib.go",
+                "package lib\n\n// Greet says hello.\nfunc Greet(name string) string {\n\treturn name\n}\n",
+            ),
+            (
+                "one.go",
+                "package main\n\nimport \"example.com/shop/lib\"\n\nvar x int = \"wrong\"\n\nfunc main() {\n\tlib.Greet(\"a\")\n}\n",
+            ),
+            (
+                "two/two.go",
+                "package two\n\nimport \"example.com/shop/lib\"\n\nvar Two = lib.Greet(\"b\")\n",
+            ),
+        ],
+        path: "lib/lib.go",
+        parameter: (
+            "(name string) string",
+            "(name string, loud bool) string",
+            &[("one.go", 8), ("two/two.go", 5)],
+        ),
+        removal: ("func Greet(", "func Welcome(", &[("one.go", 8), ("two/two.go", 5)]),
+        narrowing: (
+            "(name string) string {\n\treturn name",
+            "(name int) string {\n\treturn \"\"",
+            &[("one.go", 8), ("two/two.go", 5)],
+        ),
+        comment: ("one.go", "// Package main: nothing happens."),
+    });
+}
+
+#[test]
+fn c_callers_that_break_are_named() {
+    judges(&Case {
+        files: &[
+            ("compile_flags.txt", "-Wall\n-std=c11\n"),
+            ("lib.h", "#pragma once\nint greet(int name);\n"),
+            (
+                "one.c",
+                "#include \"lib.h\"\n\nint x = undeclared;\nint one(void) { return greet(1); }\n",
+            ),
+            ("two.c", "#include \"lib.h\"\n\nint two(void) { return greet(2); }\n"),
+        ],
+        path: "lib.h",
+        parameter: (
+            "greet(int name)",
+            "greet(int name, int loud)",
+            &[("one.c", 4), ("two.c", 3)],
+        ),
+        removal: (
+            "int greet(int name);",
+            "int welcome(int name);",
+            &[("one.c", 4), ("two.c", 3)],
+        ),
+        narrowing: ("greet(int name)", "greet(int *name)", &[("one.c", 4), ("two.c", 3)]),
+        comment: ("one.c", "// nothing happens"),
+    });
+}
+
+#[test]
+fn a_rename_is_the_servers_and_can_be_undone() {
+    let files = [
+        ("lib.py", "def greet(name: str) -> str:\n    return name\n"),
+        ("one.py", "from lib import greet\n\ngreet('greet')\n"),
+    ];
+    let root = tree(&files);
+    let mut server = Server::start(root.path());
+    let shown = server
+        .call(
+            "rename_symbol",
+            json!({"id": "greet", "new_name": "welcome", "dry_run": true}),
+        )
+        .unwrap();
+    assert_eq!(shown["written"], false);
+    assert_eq!(text(root.path(), "one.py"), files[1].1);
+    server
+        .call("rename_symbol", json!({"id": "greet", "new_name": "welcome"}))
+        .unwrap();
+    assert_eq!(text(root.path(), "lib.py"), files[0].1.replace("greet", "welcome"));
+    assert_eq!(
+        text(root.path(), "one.py"),
+        "from lib import welcome\n\nwelcome('greet')\n"
+    );
+    assert!(lacon(root.path(), &["undo"]).0);
+    assert_eq!(text(root.path(), "one.py"), files[1].1);
+}
