@@ -7,9 +7,11 @@
 mod call_hierarchy;
 mod changes;
 mod code;
+mod confirmed;
 mod cross_repo;
 mod definition;
 mod diagnostics;
+mod enrich;
 mod explore;
 pub mod layouts;
 mod memory;
@@ -30,9 +32,11 @@ pub use code::{
     GetCompletions, Hover, SemanticTokens, SignatureHelp, SuggestFixes, get_completions, get_signature_help, hover,
     semantic_tokens, suggest_fixes,
 };
+pub use confirmed::Confirmed;
 pub use cross_repo::{CrossRepo, cross_repo};
 pub use definition::{GoTo, go_to_definition, implementation, type_definition};
 pub use diagnostics::{GetDiagnostics, get_diagnostics};
+pub use enrich::{Enrich, Enriched, enrich};
 pub use explore::{Explore, explore_symbol};
 pub use memory::Memory;
 pub use references::{FindReferences, find_references};

@@ -117,11 +117,7 @@ pub fn relations(workspace: &Workspace, key: SymbolKey, how: &Walk) -> Vec<Relat
     let Some(repository) = workspace.repository(key.repository) else {
         return Vec::new();
     };
-    let snapshot = &repository.snapshot;
-    let edges = match how.direction {
-        Direction::Outgoing => snapshot.outgoing(key.symbol, how.kinds),
-        Direction::Incoming => snapshot.incoming(key.symbol, how.kinds),
-    };
+    let edges = repository.edges(key.symbol, how.direction, how.kinds);
     let mut merged: BTreeMap<(SymbolKey, EdgeKind), Relation> = BTreeMap::new();
     for edge in edges.filter(|edge| edge.origin <= how.min_tier) {
         let EdgeEnd::Symbol(target) = edge.to else { continue };

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
+use index::snapshot::{EdgeKinds, EdgeView, FileView, Snapshot, SymbolId, SymbolView};
 
 use crate::analyze::{Communities, Hot, communities, hottest};
+use crate::compiler::Confirmed;
 use crate::context::Recency;
 use crate::contracts::Offers;
+use crate::traverse::Direction;
 
 /// One indexed repository.
 #[derive(Clone)]
@@ -32,6 +34,7 @@ pub struct Repository {
 #[derive(Clone, Default)]
 pub struct Derived {
     cells: Arc<Cells>,
+    confirmed: Option<Arc<Confirmed>>,
 }
 
 #[derive(Default)]
@@ -43,6 +46,21 @@ struct Cells {
 }
 
 impl Repository {
+    /// The edges of a symbol, those that compilers confirmed, corrected or added included.
+    pub(crate) fn edges(
+        &self,
+        symbol: SymbolId,
+        direction: Direction,
+        kinds: impl Into<EdgeKinds>,
+    ) -> Box<dyn Iterator<Item = EdgeView> + '_> {
+        let kinds = kinds.into();
+        match (&self.derived.confirmed, direction) {
+            (Some(confirmed), _) => Box::new(confirmed.edges(&self.snapshot, symbol, direction, kinds).into_iter()),
+            (None, Direction::Incoming) => Box::new(self.snapshot.incoming(symbol, kinds)),
+            (None, Direction::Outgoing) => Box::new(self.snapshot.outgoing(symbol, kinds)),
+        }
+    }
+
     /// The communities of its symbols.
     pub(crate) fn communities(&self) -> &Communities {
         let cell = &self.derived.cells.communities;
@@ -134,6 +152,15 @@ impl Workspace {
     /// Whether nobody waits for the answer any more.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_stopped()
+    }
+
+    /// With what compilers said of each tree, where they said anything.
+    pub(crate) fn with_confirmed(mut self, of: impl Fn(&Path) -> Arc<Confirmed>) -> Workspace {
+        for repository in &mut self.repositories {
+            let confirmed = of(&repository.root);
+            repository.derived.confirmed = (!confirmed.is_empty()).then_some(confirmed);
+        }
+        self
     }
 
     /// All repositories.

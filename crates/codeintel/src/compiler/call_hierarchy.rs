@@ -11,6 +11,7 @@ use super::place::{self, Spot, located};
 use super::{Compiler, Compilers, Standing, Wait, Writer, absolute, shown};
 use crate::error::QuestionError;
 use crate::kinds;
+use crate::traverse::Direction;
 use crate::workspace::{SymbolKey, Workspace};
 
 located! {
@@ -271,10 +272,12 @@ fn by_graph(workspace: &Workspace, start: SymbolKey, direction: &'static str, de
         let mut next = Vec::new();
         for &symbol in &level {
             let mut others: BTreeMap<_, Vec<Place>> = BTreeMap::new();
-            let edges = match incoming {
-                true => snapshot.incoming(symbol, kinds),
-                false => snapshot.outgoing(symbol, kinds),
+            let way = if incoming {
+                Direction::Incoming
+            } else {
+                Direction::Outgoing
             };
+            let edges = repository.edges(symbol, way, kinds);
             for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred) {
                 let other = if incoming { Some(edge.from) } else { edge.to.symbol() };
                 let Some(other) = other else { continue };

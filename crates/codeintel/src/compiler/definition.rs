@@ -55,13 +55,19 @@ type AskGraph = fn(&Workspace, SymbolKey) -> Vec<SymbolKey>;
 
 /// Where it is defined.
 pub fn go_to_definition(workspace: &Workspace, compilers: Compilers<'_>, ask: &GoTo) -> Result<Targets, QuestionError> {
-    go(workspace, compilers, ask, Server::definition, |_, key| vec![key])
+    go(
+        workspace,
+        compilers,
+        ask,
+        (Server::definition, |_, key| vec![key]),
+        false,
+    )
 }
 
 /// Where its type is defined.
 pub fn type_definition(workspace: &Workspace, compilers: Compilers<'_>, ask: &GoTo) -> Result<Targets, QuestionError> {
     // Of a value's type the graph knows what its declaration mentions.
-    go(workspace, compilers, ask, Server::type_definition, |workspace, key| {
+    let by_graph: AskGraph = |workspace, key| {
         let is_type = |key: &SymbolKey| {
             let kind = workspace.symbol(*key).map(|symbol| symbol.kind());
             kind.is_some_and(|kind| matches!(crate::kinds::kind_name(kind), "type" | "interface"))
@@ -73,23 +79,25 @@ pub fn type_definition(workspace: &Workspace, compilers: Compilers<'_>, ask: &Go
             .into_iter()
             .filter(is_type)
             .collect()
-    })
+    };
+    go(workspace, compilers, ask, (Server::type_definition, by_graph), false)
 }
 
 /// What implements or overrides it.
 pub fn implementation(workspace: &Workspace, compilers: Compilers<'_>, ask: &GoTo) -> Result<Targets, QuestionError> {
-    go(workspace, compilers, ask, Server::implementation, |workspace, key| {
+    let by_graph: AskGraph = |workspace, key| {
         let kinds = EdgeKind::Implements | EdgeKind::Extends | EdgeKind::Overrides;
         related(workspace, key, kinds, true)
-    })
+    };
+    go(workspace, compilers, ask, (Server::implementation, by_graph), true)
 }
 
 fn go(
     workspace: &Workspace,
     compilers: Compilers<'_>,
     ask: &GoTo,
-    ask_server: AskServer,
-    ask_graph: AskGraph,
+    (ask_server, ask_graph): (AskServer, AskGraph),
+    learns: bool,
 ) -> Result<Targets, QuestionError> {
     let spot = place::find(workspace, ask.pointer())?;
     let limit = ask.limit.unwrap_or(50).max(1) as usize;
@@ -99,6 +107,14 @@ fn go(
     let answered = asked.and_then(|compiler| {
         let found = ask_server(&compiler.server, &path, spot.place, compiler.deadline);
         let found = found.map_err(|error| error.to_string())?;
+        if learns && compiler.partial.is_none() && spot.is_definition(workspace) {
+            let places = found
+                .iter()
+                .map(|location| (location.path.as_path(), location.range.start));
+            compilers
+                .memory
+                .learn_implementers(repository, (&spot.path, spot.place), places);
+        }
         Ok((found, Standing::compiler(&compiler, workspace)))
     });
     let (found, standing) = match answered {

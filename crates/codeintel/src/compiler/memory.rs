@@ -1,30 +1,48 @@
-//! What the servers have been told, so that each hears of every changed file once.
+//! What the servers were told, so that each hears of every changed file once; and what they said, so that the graph knows it too.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use index::snapshot::Snapshot;
-use lsp::{FileChange, Server};
+use lsp::{FileChange, Place, Server};
 
 use super::absolute;
-use crate::workspace::Repository;
+use super::confirmed::Confirmed;
+use crate::workspace::{Repository, Workspace};
 
 /// Kept for as long as the servers are.
 #[derive(Default)]
 pub struct Memory {
     told: Mutex<HashMap<(PathBuf, String), Arc<Snapshot>>>,
+    said: Mutex<BTreeMap<PathBuf, Arc<Confirmed>>>,
 }
 
 impl Memory {
+    /// The same workspace, with what compilers said of each repository. Facts are kept in the tree's own index directory.
+    pub fn enrich(&self, workspace: Workspace) -> Workspace {
+        workspace.with_confirmed(|root| self.confirmed(root))
+    }
+
+    /// What compilers said of the tree at a root.
+    pub(crate) fn confirmed(&self, root: &Path) -> Arc<Confirmed> {
+        let mut said = lock(&self.said);
+        let known = said.entry(root.to_path_buf()).or_insert_with(|| {
+            let directory = root.join(".lacon");
+            Arc::new(match directory.is_dir() {
+                true => Confirmed::open(&directory),
+                false => Confirmed::default(),
+            })
+        });
+        known.clone()
+    }
+
     /// Tells a server which files differ between the snapshot it last heard of and this one. Both list files in order of their
     /// paths, so one walk over both finds them.
     pub(crate) fn tell_changes(&self, server: &Server, repository: &Repository) {
         let key = (server.root().to_path_buf(), server.name().to_string());
         let now = &repository.snapshot;
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = told.insert(key, now.clone());
-        drop(told);
+        let before = lock(&self.told).insert(key, now.clone());
         // A server that was never told read the disk when it started.
         if let Some(before) = before.filter(|before| before.tree_digest() != now.tree_digest()) {
             let changes = differences(&before, now);
@@ -35,6 +53,45 @@ impl Memory {
             server.files_changed(&changes);
         }
     }
+
+    /// Keeps a complete list of the mentions of the definition at a place.
+    pub(crate) fn learn_mentions<'a>(
+        &self,
+        repository: &Repository,
+        (path, place): (&Path, Place),
+        mentions: impl Iterator<Item = (&'a Path, &'a [Place])>,
+    ) {
+        let inside = |path: &Path| Some(path.strip_prefix(&repository.root).ok()?.to_string_lossy().into_owned());
+        let Some(path) = inside(path) else { return };
+        let mentions = mentions.filter_map(|(path, places)| Some((inside(path)?, places.to_vec())));
+        let confirmed = self.confirmed(&repository.root);
+        confirmed.learn_mentions(
+            &repository.root,
+            &repository.snapshot,
+            (&path, place),
+            &mentions.collect(),
+        );
+    }
+
+    /// Keeps what implements the definition at a place.
+    pub(crate) fn learn_implementers<'a>(
+        &self,
+        repository: &Repository,
+        (path, place): (&str, Place),
+        implementers: impl Iterator<Item = (&'a Path, Place)>,
+    ) {
+        let inside = |path: &Path| Some(path.strip_prefix(&repository.root).ok()?.to_string_lossy().into_owned());
+        let implementers: Vec<(String, Place)> = implementers
+            .filter_map(|(path, place)| Some((inside(path)?, place)))
+            .collect();
+        let confirmed = self.confirmed(&repository.root);
+        confirmed.learn_implementers(&repository.snapshot, (path, place), &implementers);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing here can leave half a value behind.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The files that differ, in order of their paths.

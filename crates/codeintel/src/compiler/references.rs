@@ -13,6 +13,7 @@ use super::{Compiler, Compilers, Standing, Writer, absolute, shown};
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::page::{self, Page};
+use crate::traverse::Direction;
 use crate::workspace::{SymbolKey, Workspace};
 
 located! {
@@ -88,7 +89,7 @@ pub(crate) fn mentions(
     let repository = &workspace.repositories()[spot.repository];
     let asked = compilers.for_file(repository, &spot.path, &spot.language, wait);
     let failed = match asked {
-        Ok(compiler) => match by_compiler(workspace, &compiler, spot, with_declaration) {
+        Ok(compiler) => match by_compiler(workspace, compilers, &compiler, spot, with_declaration) {
             Ok(found) => return Ok(found),
             Err(why) => why,
         },
@@ -101,8 +102,10 @@ pub(crate) fn mentions(
     ))
 }
 
-fn by_compiler(
+/// What the server says; kept, where it knows the whole project.
+pub(crate) fn by_compiler(
     workspace: &Workspace,
+    compilers: Compilers<'_>,
     compiler: &Compiler,
     spot: &Spot,
     with_declaration: bool,
@@ -140,6 +143,10 @@ fn by_compiler(
         marked.extend(by_graph.into_iter().filter(|((path, _), _)| !known.contains(path)));
         return Ok((marked, standing));
     }
+    let places = mentions
+        .iter()
+        .map(|((path, _), places)| (path.as_path(), places.as_slice()));
+    compilers.memory.learn_mentions(repository, (&path, place), places);
     let (said, drawn): (usize, usize) = (count(&mentions), count(&by_graph));
     if said == 0 && drawn > 0 {
         standing.remark(format!(
@@ -171,8 +178,11 @@ pub(crate) fn by_graph(workspace: &Workspace, key: SymbolKey, with_declaration: 
     let snapshot = &repository.snapshot;
     // An override or a test is a relation, not a mention.
     let relations = EdgeKind::Contains | EdgeKind::Overrides | EdgeKind::Tests | EdgeKind::Provides;
-    let edges = snapshot.incoming(key.symbol, EdgeKinds::ALL.without(relations | EdgeKind::Consumes));
-    for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred) {
+    let kinds = EdgeKinds::ALL.without(relations | EdgeKind::Consumes);
+    for edge in repository
+        .edges(key.symbol, Direction::Incoming, kinds)
+        .filter(|edge| edge.origin <= Origin::AstInferred)
+    {
         let Some(from) = snapshot.symbol(edge.from) else {
             continue;
         };
