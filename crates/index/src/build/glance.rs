@@ -57,7 +57,7 @@ pub fn glance(
     let scan = start.elapsed();
     let location = indexer.directory.location().clone();
     let (pool, stats) = (&indexer.pool, &mut indexer.stats);
-    let survey = pool.install(|| survey_all(walk, &location, &indexer.config, &indexer.facts, stats, true, &|_| ()))?;
+    let survey = pool.install(|| survey_all(walk, &location, &indexer.config, &indexer.facts, stats, true, hear))?;
     let report = indexer.finish(survey, crate::tree::Keep::Nothing, start, scan)?;
     Ok(Some(Glance {
         snapshot: report.snapshot,
