@@ -55,6 +55,7 @@ macro_rules! verbs {
 }
 pub(crate) use verbs;
 
+use commands::descriptors::{exports, function, laravel_routes, lines, type_};
 use commands::questions::{
     analyze, blast_radius, callers, calls, communities, context, context_files, context_pr, dependencies, dependents,
     editing_context, explain, implementations, outline, plan, source, stats, summary, symbols, usages,
@@ -80,6 +81,11 @@ verbs! {
         Source => source,
         Symbols => symbols,
         Summary => summary,
+        Type => type_,
+        Function => function,
+        Exports => exports,
+        Lines => lines,
+        LaravelRoutes => laravel_routes,
         EditingContext => editing_context,
         Outline => outline,
         Stats => stats,

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod decode;
+pub(crate) mod descriptors;
 pub(crate) mod doctor;
 pub(crate) mod encode;
 pub(crate) mod export;

@@ -4,6 +4,7 @@
 pub(crate) mod answer;
 mod context;
 mod deltas;
+pub(crate) mod descriptors;
 mod edit;
 mod graph;
 mod lsp;
@@ -157,7 +158,7 @@ impl Default for Services {
 }
 
 /// The families of tools, in the order they are listed; each has a file of its own.
-const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, lsp::TOOLS, edit::TOOLS];
+const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, lsp::TOOLS, edit::TOOLS, descriptors::TOOLS];
 
 /// Every tool, in the order they are listed.
 pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {

@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::tools::answer::answer;
 use crate::tools::trees::Trees;
-use crate::tools::{self, Desk, Services, Wish, readable};
+use crate::tools::{self, Desk, Services, Wish, descriptors, readable};
 
 /// Where to ask and how to print.
 #[derive(clap::Args)]
@@ -328,6 +328,8 @@ macro_rules! questions {
     )*};
 }
 
+pub(super) use questions;
+
 questions! {
     /// Who calls a symbol, directly and through others
     callers: Walk => "get_callers",
@@ -371,7 +373,12 @@ questions! {
     plan: Intent => "plan_turn",
 }
 
-fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn ask(
+    tool: &str,
+    parameters: &impl Serialize,
+    asking: &Asking,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let tool = tools::find(tool).ok_or_else(|| anyhow!("no tool `{tool}`"))?;
     let mut arguments = match serde_json::to_value(parameters)? {
         Value::Object(arguments) => arguments,
@@ -399,7 +406,10 @@ fn ask(tool: &str, parameters: &impl Serialize, asking: &Asking, output: &mut Ou
         let value: Value = serde_json::from_str(&said.text)?;
         match asking.json {
             true => output.json(&value)?,
-            false => output.line(readable::text(&value, output.paint())),
+            false => match descriptors::markdown(tool.name, &value) {
+                Some(text) => output.line(text),
+                None => output.line(readable::text(&value, output.paint())),
+            },
         }
     }
     if let Some(note) = said.note {

@@ -13,7 +13,7 @@ use wire::protocol::{Refusal, UNKNOWN_REPO, encode_error};
 use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
-use super::{Cut, Desk, Finished, Reply, Tool, Wish, deltas, refusal, scope};
+use super::{Cut, Desk, Finished, Reply, Tool, Wish, deltas, descriptors, refusal, scope};
 use crate::sessions::Account;
 
 /// What is sent.
@@ -159,7 +159,12 @@ impl Common {
     fn take(tool: &Tool, arguments: &mut Map<String, Value>, format: Format) -> Result<Common, Refusal> {
         let wrong = |name: &str, problem: String| refusal("invalid_argument", format!("argument `{name}`: {problem}"));
         let format = match arguments.remove("format") {
-            None | Some(Value::Null) => format,
+            None | Some(Value::Null) => match arguments.get("output_format").and_then(Value::as_str) {
+                Some("markdown") => Format::Markdown,
+                Some("json") => Format::Json,
+                _ if format == Format::Auto => descriptors::default_format(tool.name).unwrap_or(format),
+                _ => format,
+            },
             Some(Value::String(name)) => name.parse().map_err(|error| wrong("format", error))?,
             Some(other) => return Err(wrong("format", format!("expected a name, not {other}"))),
         };
@@ -228,8 +233,9 @@ fn reply(tool: &Tool, desk: &Desk, arguments: Map<String, Value>) -> Result<Repl
 
 fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) -> Result<Candidate, Refusal> {
     let size = match tool.cut {
-        Cut::Lines => reply.value["source"]
-            .as_str()
+        Cut::Lines => ["source", "code"]
+            .iter()
+            .find_map(|member| reply.value[*member].as_str())
             .map_or(0, |source| source.lines().count()),
         _ => longest(&reply.value),
     };
@@ -241,7 +247,13 @@ fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) ->
             &Layout::generic(tool.name),
             common.format,
         )?,
-        false => encode(&reply.value, &reply.layout, common.format)?,
+        false => match own_markdown(tool, &reply.value, common.format) {
+            Some(text) => Encoded {
+                text,
+                format: Format::Markdown,
+            },
+            None => encode(&reply.value, &reply.layout, common.format)?,
+        },
     };
     Ok(Candidate {
         said: Said {
@@ -253,6 +265,14 @@ fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) ->
         size,
         value: reply.value,
     })
+}
+
+/// The Markdown of a tool that has its own.
+fn own_markdown(tool: &Tool, value: &Value, format: Format) -> Option<String> {
+    match format {
+        Format::Markdown => descriptors::markdown(tool.name, value),
+        _ => None,
+    }
 }
 
 /// Hashes everything in the answer and writes the hash into it, where its layout has a place for it.
@@ -390,7 +410,8 @@ fn smaller(
         Cut::Lines => {
             arguments.insert("max_lines".into(), size.into());
             let reply = reply(tool, desk, arguments)?;
-            let last = reply.value["from_line"].as_u64().unwrap_or(1) + size as u64 - 1;
+            let first = [&reply.value["from_line"], &reply.value["location"]["start_line"]];
+            let last = first.iter().find_map(|line| line.as_u64()).unwrap_or(1) + size as u64 - 1;
             let note = format!("cut after line {last}: give more max_tokens, or ask for a smaller symbol inside it");
             said(tool, reply, &common, Some(note))
         }
