@@ -40,9 +40,10 @@ fn encode_and_decode_are_inverse_through_pipes() {
 
 #[test]
 fn a_tool_with_a_layout_is_encoded_by_it() {
-    let answer = br#"{"cycles":[{"size":2,"severity":"low","nodes":["a","b"]}],"total":1,"truncated":false}"#;
-    let encoded = lacon(&["encode", "--to", "gcx", "--tool", "analyze.cycles"], answer);
-    let expected = "GCX1 tool=analyze.cycles fields=size,severity,nodes total=1 truncated=false\n2\tlow\ta,b\n";
+    let answer = br#"{"results":[{"id":"a.go::F","kind":"function","name":"F","path":"a.go","line":3,"sig":"func F()"}],"total":1,"truncated":false}"#;
+    let encoded = lacon(&["encode", "--to", "gcx", "--tool", "search_symbols"], answer);
+    let expected = "GCX1 tool=search_symbols fields=id,kind,name,path,line,sig rows=1 total=1 truncated=false\n\
+                    a.go::F\tfunction\tF\ta.go\t3\tfunc F()\n";
     assert_eq!(stdout(&encoded), expected);
     let json = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).expect("JSON");
     assert_eq!(json(&lacon(&["decode"], &encoded.stdout).stdout), json(answer));
@@ -179,4 +180,53 @@ fn the_wire_benchmark_prints_three_ways() {
     }
     let output = lacon(&["bench", "wire", "--cases", "no/such"], b"");
     assert_eq!((output.status.code(), stdout(&output)), (Some(1), ""));
+}
+
+#[test]
+fn a_workspace_file_is_indexed_whole_and_asked_as_one() {
+    let base = tempfile::tempdir().expect("a directory");
+    for (name, text) in [
+        ("shop/a.py", "def price(): pass\n"),
+        ("web/b.py", "def page(): pass\n"),
+        (
+            "workspace.toml",
+            "[[repository]]\npath = \"shop\"\n[[repository]]\nname = \"site\"\npath = \"web\"\n",
+        ),
+    ] {
+        let path = base.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        std::fs::write(path, text).expect("written");
+    }
+    let file = base.path().join("workspace.toml");
+    let file = file.to_str().expect("a plain path");
+    let indexed = lacon(&["index", file, "--json"], b"");
+    let summary: serde_json::Value = serde_json::from_str(stdout(&indexed)).expect("JSON");
+    let repositories = summary["repositories"].as_array().expect("a list");
+    assert_eq!(repositories.len(), 2, "{summary}");
+    let found = lacon(&["symbols", "page", "--root", file, "--json"], b"");
+    assert!(stdout(&found).contains("site/b.py::page"), "{}", stderr(&found));
+
+    std::fs::write(base.path().join("workspace.toml"), "[[repository]]\npathh = \"shop\"\n").expect("written");
+    let wrong = lacon(&["index", file], b"");
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(stderr(&wrong).contains("did you mean `path`?"), "{}", stderr(&wrong));
+}
+
+/// What scripts score must be there for every verb that answers.
+#[test]
+fn benchmarks_and_checks_print_json() {
+    for verb in [
+        "bench wire",
+        "bench gateway",
+        "bench server",
+        "bench index",
+        "bench accuracy",
+        "doctor",
+        "init",
+        "status",
+    ] {
+        let mut args: Vec<&str> = verb.split(' ').collect();
+        args.push("--help");
+        assert!(stdout(&lacon(&args, b"")).contains("--json"), "{verb}");
+    }
 }

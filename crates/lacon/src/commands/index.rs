@@ -9,9 +9,11 @@ use index::snapshot::{EdgeKinds, ORIGINS, Snapshot};
 use index::store::StoreError;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::{Explain, Failure};
 use crate::output::Output;
+use crate::workspace::repositories;
 
 /// Index a tree, or bring its index up to date
 #[derive(clap::Args)]
@@ -20,6 +22,7 @@ Examples:
   lacon index
   lacon index ~/src/django --json
   lacon index --index-dir /tmp/index --threads 1
+  lacon index workspace.toml      # every [[repository]] of it
 
 What is left out: what .gitignore, .ignore and lacon.toml say, binaries, minified and oversized files. In lacon.toml:
   [index]
@@ -55,14 +58,30 @@ pub(crate) struct Place {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let bar = progress_bar();
-    let mut indexer = open(&args.place, args.threads, bar.clone())?;
-    let report = indexer.build();
-    bar.finish_and_clear();
-    let summary = Summary::new(&report?, &indexer);
-    match args.json {
-        true => output.json(&summary)?,
-        false => output.line(summary.text()),
+    let repositories = repositories(&[args.place.root.clone()], args.place.index_dir.as_deref())?;
+    let mut summaries = Vec::new();
+    for repository in &repositories {
+        let place = Place {
+            root: repository.root.clone(),
+            index_dir: repository.index_dir.clone(),
+        };
+        let bar = progress_bar();
+        let mut indexer = open(&place, args.threads, bar.clone())?;
+        let report = indexer.build();
+        bar.finish_and_clear();
+        summaries.push(Summary::new(&report?, &indexer));
+    }
+    match (args.json, summaries.as_slice()) {
+        (true, [summary]) => output.json(summary)?,
+        (true, several) => output.json(&json!({"repositories": several}))?,
+        (false, [summary]) => output.line(summary.text()),
+        (false, several) => {
+            for (repository, summary) in repositories.iter().zip(several) {
+                output.line(output.paint().name(&repository.name));
+                output.line(summary.text());
+                output.text("\n");
+            }
+        }
     }
     Ok(())
 }

@@ -50,6 +50,10 @@ pub(crate) struct Args {
     /// How to print the scorecard
     #[arg(long, value_enum, default_value = "table")]
     format: Style,
+
+    /// Print JSON: the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -81,7 +85,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         0 => None,
         calls => Some(calls::measure(usize::from(calls))?),
     };
-    let preset = match args.format {
+    let preset = match if args.json { Style::Json } else { args.format } {
         Style::Json => return output.json(&serde_json::json!({"browsing": scorecards, "calls": cost})),
         Style::Table => comfy_table::presets::UTF8_FULL_CONDENSED,
         Style::Markdown => comfy_table::presets::ASCII_MARKDOWN,

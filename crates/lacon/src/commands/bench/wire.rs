@@ -30,6 +30,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "table")]
     format: Style,
 
+    /// Print JSON: the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
     /// Leave out the speed measurements, which take a few seconds
     #[arg(long)]
     no_speed: bool,
@@ -48,7 +52,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     if !args.no_speed {
         scorecard.speed = speed::measure()?;
     }
-    match args.format {
+    match if args.json { Style::Json } else { args.format } {
         Style::Json => output.json(&scorecard)?,
         Style::Table => output.line(scorecard.render(comfy_table::presets::UTF8_FULL_CONDENSED)),
         Style::Markdown => output.line(scorecard.render(comfy_table::presets::ASCII_MARKDOWN)),
