@@ -111,8 +111,8 @@ fn read(file: &Path) -> anyhow::Result<Vec<Declared>> {
     }
     let entries = table.get("repository").and_then(toml::Value::as_array);
     for (number, entry) in entries.into_iter().flatten().enumerate() {
-        let keys = entry.as_table().into_iter().flat_map(toml::Table::keys);
-        for key in keys.filter(|key| !ENTRY_KEYS.contains(&key.as_str())) {
+        let mut keys = entry.as_table().into_iter().flat_map(toml::Table::keys);
+        if let Some(key) = keys.find(|key| !ENTRY_KEYS.contains(&key.as_str())) {
             let near = nearest(key, ENTRY_KEYS.into_iter()).unwrap_or_default();
             bail!("repository {}: unknown key `{key}`; did you mean `{near}`?", number + 1);
         }

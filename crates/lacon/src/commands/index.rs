@@ -58,7 +58,7 @@ pub(crate) struct Place {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let repositories = repositories(&[args.place.root.clone()], args.place.index_dir.as_deref())?;
+    let repositories = repositories(std::slice::from_ref(&args.place.root), args.place.index_dir.as_deref())?;
     let mut summaries = Vec::new();
     for repository in &repositories {
         let place = Place {
