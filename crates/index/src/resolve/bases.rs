@@ -97,16 +97,17 @@ impl Linker {
             }
             if parent.is_some_and(|parent| is_type(parent.kind))
                 && links
-                    .members_of(
+                    .members
+                    .binary_search(&(
                         definition.parent,
                         member_name(
                             definition.kind,
                             definition.name,
                             parent.map_or(Word(0), |parent| parent.name),
                         ),
-                    )
-                    .iter()
-                    .any(|&(_, _, member)| member == id)
+                        id,
+                    ))
+                    .is_ok()
             {
                 owners.push(inside(id, definition.parent));
                 continue;

@@ -37,6 +37,16 @@ struct Write {
     source: Source,
 }
 
+impl Write {
+    /// A declared type holds for every use; a write in another function can come at any time.
+    fn always(&self) -> bool {
+        self.elsewhere || matches!(self.source, Source::Type(_))
+    }
+}
+
+/// Most writes of a name that one use sees: far more than the values that are told apart.
+const MAX_WRITES: usize = 256;
+
 /// The writes of all names of one file.
 pub(super) struct Bindings {
     /// Sorted by (binding, from).
@@ -47,6 +57,8 @@ pub(super) struct Bindings {
     functions: Vec<Function>,
     /// For each binding, the function that owns its scope.
     homes: Vec<u32>,
+    /// For each binding, whether some write of it counts wherever the use is.
+    has_always: Vec<bool>,
 }
 
 struct Function {
@@ -66,6 +78,7 @@ impl Bindings {
         let mut bindings = Bindings {
             writes: Vec::with_capacity(facts.bindings.len() + facts.flows.len()),
             starts: Vec::new(),
+            has_always: vec![false; facts.bindings.len()],
             functions,
             homes: facts
                 .bindings
@@ -76,6 +89,11 @@ impl Bindings {
         bindings.add_declared(facts, hoists);
         bindings.add_flows(facts);
         bindings.writes.sort_by_key(|write| (write.binding, write.from));
+        for write in bindings.writes.iter().filter(|write| write.always()) {
+            if let Some(known) = bindings.has_always.get_mut(write.binding as usize) {
+                *known = true;
+            }
+        }
         let mut next = 0;
         for binding in 0..=facts.bindings.len() as u32 {
             while bindings.writes.get(next).is_some_and(|write| write.binding < binding) {
@@ -90,21 +108,24 @@ impl Bindings {
     pub(super) fn reaching(&self, binding: u32, at: u32, mut each: impl FnMut(Source)) {
         let writes = self.of(binding);
         let direct = writes.len() > 1 && self.function_at(at) == self.homes[binding as usize];
-        if !direct {
-            return writes.iter().for_each(|write| each(write.source));
-        }
-        let before = writes.partition_point(|write| write.from < at);
+        let before = match direct {
+            true => writes.partition_point(|write| write.from < at),
+            false => 0,
+        };
         if before == 0 {
-            return writes.iter().for_each(|write| each(write.source));
+            let all = writes.iter().take(MAX_WRITES);
+            return all.for_each(|write| each(write.source));
         }
         let kill = writes[..before]
             .iter()
             .rposition(|write| !write.conditional && !write.elsewhere);
-        let first = kill.unwrap_or(0);
+        let first = kill.unwrap_or(0).max(before.saturating_sub(MAX_WRITES));
+        if !self.has_always[binding as usize] {
+            return writes[first..before].iter().for_each(|write| each(write.source));
+        }
+        // Only here are all writes looked at.
         for (position, write) in writes.iter().enumerate() {
-            // A declared type holds for every use; a write in another function can come at any time.
-            let always = write.elsewhere || matches!(write.source, Source::Type(_));
-            if (first..before).contains(&position) || always {
+            if (first..before).contains(&position) || write.always() {
                 each(write.source);
             }
         }
@@ -117,7 +138,7 @@ impl Bindings {
         let kill = writes.iter().rposition(|write| !write.conditional && !write.elsewhere);
         let first = kill.unwrap_or(0);
         for (position, write) in writes.iter().enumerate() {
-            if position >= first || write.elsewhere || matches!(write.source, Source::Type(_)) {
+            if position >= first || write.always() {
                 each(write.source);
             }
         }

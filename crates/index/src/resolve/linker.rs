@@ -274,8 +274,12 @@ pub fn decorated_name(place: Place) -> Word {
     Word(u64::from(place.id)).then(Word(4))
 }
 
+/// Most things that one name is said to stand for, and most members of one name that a type is said to have: far more than
+/// the values that are told apart.
+pub(super) const MAX_NAMES: usize = 64;
+
 pub(super) fn push(found: &mut Names, name: Found) {
-    if !found.contains(&name) {
+    if found.len() < MAX_NAMES && !found.contains(&name) {
         found.push(name);
     }
 }

@@ -8,7 +8,7 @@ use syntax::facts::{ImportForm, Kind};
 
 use super::Keys;
 use super::languages::Compiled;
-use super::linker::{Ancestry, BaseLink, Found, Linker, MAX_CHAIN, Names, decorated_name, packed, push};
+use super::linker::{Ancestry, BaseLink, Found, Linker, MAX_CHAIN, MAX_NAMES, Names, decorated_name, packed, push};
 use super::links::{
     DefinitionLink, ExportLink, ImportLink, Links, ModuleTarget, NameLink, ParameterLink, is_function, is_type,
     is_variable, member_name,
@@ -222,12 +222,10 @@ impl<'a> View<'a> {
     fn add_members(&self, class: Place, name: Word, found: &mut SmallVec<[Place; 2]>) {
         self.note(Key::member(class, name));
         if let Some(links) = self.tables.links.get(class.file as usize) {
-            found.extend(
-                links
-                    .members_of(class.id, name)
-                    .iter()
-                    .map(|&(_, _, id)| Place { file: class.file, id }),
-            );
+            let members = links.members_of(class.id, name);
+            // The last ones, because the last one counts where there are no overloads.
+            let members = &members[members.len().saturating_sub(MAX_NAMES)..];
+            found.extend(members.iter().map(|&(_, _, id)| Place { file: class.file, id }));
         }
         if self.stage >= Stage::Owners
             && let Some(outside) = self.tables.outside_members.get(&(packed(class), name))

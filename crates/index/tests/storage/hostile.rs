@@ -38,7 +38,7 @@ fn sizes_and_depths() {
     project.write("functions.py", nested);
     let name = "n".repeat(100_000);
     project.write("name.py", format!("def {name}(): pass\n"));
-    let same = "def same(): pass\n".repeat(2_000);
+    let same = "def same(): pass\n".repeat(20_000);
     project.write("same.py", same);
     let began = Instant::now();
     let snapshot = project.build().snapshot;
@@ -52,7 +52,7 @@ fn sizes_and_depths() {
             "`{path}` is neither in nor out"
         );
     }
-    assert!(snapshot.find("same.py::same~2000").is_some());
+    assert!(snapshot.find("same.py::same~20000").is_some());
     for symbol in snapshot.symbols() {
         assert!(!symbol.id_string().is_empty());
     }
