@@ -1,8 +1,8 @@
 //! What an indexer keeps between snapshots: the segment and the edges of each file, and the resolver.
 
 use std::io::{self, Seek, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
 use syntax::FileFacts;
@@ -278,6 +278,8 @@ impl State {
             manifests: &self.manifests,
             location,
             facts,
+            decoded: files.iter().map(|_| OnceLock::new()).collect(),
+            room: AtomicI64::new(DECODED_BYTES),
         };
         if self.resolved && self.resolver.follows() {
             self.resolver.update(&tree, change, &sink);
@@ -314,6 +316,27 @@ struct StateTree<'a> {
     manifests: &'a [Manifest],
     location: &'a Location,
     facts: &'a FactsStore,
+    /// Resolution asks for the facts of a file up to seven times. As many as there is room for stay decoded, whoever comes
+    /// first: in a scan over a larger tree that keeps a fixed part, where evicting would keep nothing.
+    decoded: Vec<OnceLock<Arc<FileFacts>>>,
+    room: AtomicI64,
+}
+
+/// How much of the facts may stay decoded during resolution.
+const DECODED_BYTES: i64 = 96 << 20;
+
+/// About how much memory facts take.
+fn size_of_facts(facts: &FileFacts) -> i64 {
+    let bytes = size_of_val(&facts.expressions[..])
+        + size_of_val(&facts.definitions[..])
+        + size_of_val(&facts.bindings[..])
+        + size_of_val(&facts.references[..])
+        + size_of_val(&facts.flows[..])
+        + size_of_val(&facts.scopes[..])
+        + size_of_val(&facts.lists[..])
+        + facts.strings.blob.len()
+        + 4 * facts.strings.len();
+    bytes as i64
 }
 
 impl Tree for StateTree<'_> {
@@ -330,10 +353,19 @@ impl Tree for StateTree<'_> {
     }
 
     fn facts(&self, file: FileId) -> Arc<FileFacts> {
-        match self.files.get(file.0 as usize) {
-            Some(file) => facts_of(&file.entry, self.location, self.facts).into(),
-            None => Arc::default(),
+        let number = file.0 as usize;
+        let (Some(file), Some(decoded)) = (self.files.get(number), self.decoded.get(number)) else {
+            return Arc::default();
+        };
+        if let Some(facts) = decoded.get() {
+            return facts.clone();
         }
+        let facts: Arc<FileFacts> = facts_of(&file.entry, self.location, self.facts).into();
+        let size = size_of_facts(&facts);
+        if self.room.load(Ordering::Relaxed) >= size && decoded.set(facts.clone()).is_ok() {
+            self.room.fetch_sub(size, Ordering::Relaxed);
+        }
+        facts
     }
 
     fn manifests(&self) -> &[Manifest] {

@@ -182,40 +182,41 @@ enum Classified {
 impl Survey {
     /// Digest of all that a snapshot is made from.
     pub(super) fn digest(&self) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new();
+        // One large block is hashed several times faster than many small ones.
+        let mut told: Vec<u8> = Vec::with_capacity(128 * self.files.len());
         for version in [
             SNAPSHOT_VERSION,
             FACTS_VERSION,
             DECODE_VERSION,
             crate::RESOLUTION_VERSION,
         ] {
-            hasher.update(&version.to_le_bytes());
+            told.extend(version.to_le_bytes());
         }
         // Lengths go before texts, so that no two trees spell the same bytes.
-        let text = |hasher: &mut blake3::Hasher, text: &str| {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
+        let text = |told: &mut Vec<u8>, text: &str| {
+            told.extend((text.len() as u64).to_le_bytes());
+            told.extend_from_slice(text.as_bytes());
         };
-        hasher.update(&(self.files.len() as u64).to_le_bytes());
+        told.extend((self.files.len() as u64).to_le_bytes());
         for file in &self.files {
-            text(&mut hasher, &file.path);
-            text(&mut hasher, file.language);
-            hasher.update(&file.hash);
+            text(&mut told, &file.path);
+            text(&mut told, file.language);
+            told.extend_from_slice(&file.hash);
         }
-        hasher.update(&(self.skipped.len() as u64).to_le_bytes());
+        told.extend((self.skipped.len() as u64).to_le_bytes());
         for file in &self.skipped {
-            text(&mut hasher, &file.path);
-            hasher.update(&file.reason.code().to_le_bytes());
-            hasher.update(&file.size.to_le_bytes());
+            text(&mut told, &file.path);
+            told.extend(file.reason.code().to_le_bytes());
+            told.extend(file.size.to_le_bytes());
         }
         for manifest in &self.manifests {
-            text(&mut hasher, &manifest.path);
-            text(&mut hasher, &manifest.text);
+            text(&mut told, &manifest.path);
+            text(&mut told, &manifest.text);
         }
         for (digest, _) in &self.scip {
-            hasher.update(digest);
+            told.extend_from_slice(digest);
         }
-        *hasher.finalize().as_bytes()
+        *blake3::hash(&told).as_bytes()
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = FactsKey> + '_ {

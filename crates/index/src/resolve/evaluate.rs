@@ -136,9 +136,7 @@ impl<'a> Evaluation<'a> {
 
     /// The facts of an expression, as a set of its own.
     pub fn set_of(&self, expression: ExpressionId) -> Set {
-        let mut set = Set::default();
-        set.extend(self.facts_of(expression));
-        set
+        Set::copied(self.facts_of(expression))
     }
 
     /// The place of a definition of this file.
@@ -172,6 +170,9 @@ impl<'a> Evaluation<'a> {
 
     /// Replaces parameters by what callers pass for them.
     pub fn expand(&mut self, facts: &[Fact]) -> Set {
+        if !facts.iter().any(|fact| matches!(fact.value, Value::Parameter(..))) {
+            return Set::copied(facts);
+        }
         let mut expanded = Set::default();
         let mut seen: SmallVec<[(Place, u32); 8]> = SmallVec::new();
         for &fact in facts {

@@ -249,7 +249,21 @@ impl Links {
         links.add_imports(facts, &words);
         links.add_exports(facts, &words);
         links.add_fields(facts, &words);
+        links.shrink();
         links
+    }
+
+    /// Gives back what the vectors reserved while they grew: there are links of every file at once.
+    fn shrink(&mut self) {
+        self.names.shrink_to_fit();
+        self.exports.shrink_to_fit();
+        self.definitions.shrink_to_fit();
+        self.members.shrink_to_fit();
+        self.parameters.shrink_to_fit();
+        self.imports.shrink_to_fit();
+        self.wildcards.shrink_to_fit();
+        self.aliases.shrink_to_fit();
+        self.fields.shrink_to_fit();
     }
 
     /// The definition of this number.

@@ -70,7 +70,7 @@ use evaluate::Evaluation;
 use linker::Linker;
 use tables::{Contributions, Round};
 use view::Notes;
-use words::{Identity, Key};
+use words::{Identity, Key, WordMap};
 
 pub(crate) use numbers::keep_order;
 
@@ -81,6 +81,12 @@ pub const ROUNDS: usize = 3;
 const MAX_KEPT: usize = 20_000;
 
 pub(crate) type Keys = HashSet<Key, BuildHasherDefault<Identity>>;
+
+/// Keys about which something else is said now, each with the one file that says so, or [`MANY`].
+type Changed = WordMap<Key, u32>;
+
+/// Not one file alone.
+const MANY: u32 = u32::MAX;
 
 /// Resolution of one tree, with what is needed to follow its edits.
 #[derive(Default)]
@@ -128,7 +134,7 @@ impl Resolve for Resolver {
         let mut kept: Vec<Option<ResolvedFile>> = vec![None; files];
         let mut rounds: Vec<History> = Vec::new();
         let mut before = History::silent(files);
-        let mut changed: Option<Keys> = None;
+        let mut changed: Option<Changed> = None;
         for number in 0..ROUNDS {
             let keep_edges = number > 0 && files <= MAX_KEPT;
             let next: Vec<Option<(Said, Option<ResolvedFile>)>> = (0..files)
@@ -136,12 +142,12 @@ impl Resolve for Resolver {
                 .map(|file| {
                     let affected = changed
                         .as_ref()
-                        .is_none_or(|changed| has_read(&before.said[file].reads, changed));
+                        .is_none_or(|changed| before.said[file].is_affected(file as u32, changed));
                     affected.then(|| say(tree, &linker, &before.round, file as u32, keep_edges))
                 })
                 .collect();
             let old = follows.then(|| before.clone());
-            let mut keys = Keys::default();
+            let mut keys = Changed::default();
             for (file, next) in next.into_iter().enumerate() {
                 if let Some((said, edges)) = next {
                     kept[file] = edges;
@@ -157,9 +163,9 @@ impl Resolve for Resolver {
             .into_par_iter()
             .enumerate()
             .map(|(file, edges)| {
-                let said = &last.said[file].reads;
-                let (edges, reads) = match edges.filter(|_| !has_read(said, &changed)) {
-                    Some(edges) => (edges, said.clone()),
+                let said = &last.said[file];
+                let (edges, reads) = match edges.filter(|_| !said.is_affected(file as u32, &changed)) {
+                    Some(edges) => (edges, said.reads.clone()),
                     None => emit(tree, &linker, &last.round, file as u32),
                 };
                 sink(FileId(file as u32), edges);
@@ -204,12 +210,13 @@ impl State {
         sink: &(dyn Fn(FileId, ResolvedFile) + Sync),
     ) {
         let modified: HashSet<u32> = change.modified.iter().map(|file| file.0).collect();
-        let dirty = |reads: &(dyn Fn(usize) -> Arc<[Key]> + Sync), diverged: &Keys| -> Vec<u32> {
+        let dirty = |reads: &(dyn Fn(usize) -> Arc<[Key]> + Sync), diverged: &Changed| -> Vec<u32> {
             (0..tree.file_count() as u32)
                 .into_par_iter()
-                .filter(|file| modified.contains(file) || has_read(&reads(*file as usize), diverged))
+                .filter(|file| modified.contains(file) || is_affected(&reads(*file as usize), *file, diverged))
                 .collect()
         };
+        let relinked: Changed = relinked.into_iter().map(|key| (key, MANY)).collect();
         // Keys on which the histories differ after the round before.
         let mut diverged = relinked.clone();
         for number in 1..=ROUNDS {
@@ -250,6 +257,23 @@ fn has_read(reads: &[Key], keys: &Keys) -> bool {
     }
 }
 
+/// Whether one of the sorted `reads` of `reader` is said differently by others: what a file says itself it knows anyway.
+fn is_affected(reads: &[Key], reader: u32, changed: &Changed) -> bool {
+    if changed.len() < reads.len() / 16 {
+        let mut changed = changed.iter();
+        changed.any(|(key, &by)| by != reader && reads.binary_search(key).is_ok())
+    } else {
+        let by_others = |key| changed.get(key).is_some_and(|&by| by != reader);
+        !changed.is_empty() && reads.iter().any(by_others)
+    }
+}
+
+impl Said {
+    fn is_affected(&self, reader: u32, changed: &Changed) -> bool {
+        is_affected(&self.reads, reader, changed)
+    }
+}
+
 impl Default for Said {
     fn default() -> Said {
         Said {
@@ -276,10 +300,13 @@ impl History {
     }
 
     /// Replaces what a file said, and adds the keys about which it says something else now.
-    fn replace(&mut self, file: u32, said: Arc<Said>, changed: &mut Keys) {
+    fn replace(&mut self, file: u32, said: Arc<Said>, changed: &mut Changed) {
         let before = &self.said[file as usize];
         said.contributions.difference(&before.contributions, |key| {
-            changed.insert(key);
+            let by = changed.entry(key).or_insert(file);
+            if *by != file {
+                *by = MANY;
+            }
         });
         self.round
             .contributors

@@ -117,6 +117,12 @@ impl Set {
         set
     }
 
+    /// The set of facts that are one already: sorted, and as few as a set holds.
+    pub fn copied(facts: &[Fact]) -> Set {
+        debug_assert!(facts.is_sorted_by(|one, next| one.value < next.value) && facts.len() <= MAX_SET);
+        Set(SmallVec::from_slice(facts))
+    }
+
     /// The facts in order of value.
     pub fn facts(&self) -> &[Fact] {
         &self.0
