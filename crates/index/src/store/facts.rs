@@ -167,7 +167,8 @@ impl FactsStore {
 
     /// Keeps facts.
     pub fn put(&self, key: &FactsKey, facts: &FileFacts) -> Result<(), StoreError> {
-        let record = PackWriter::encode(key, &facts.encode());
+        let record =
+            PackWriter::encode(key, &facts.encode()).map_err(StoreError::io("compress facts in", &self.directory))?;
         let mut writer = self.writer();
         if writer.is_none() {
             *writer = Some(self.start()?);

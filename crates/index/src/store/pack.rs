@@ -7,6 +7,7 @@
 //! Why not an embedded database: facts are written once and read by key, several work trees write at the same time, and
 //! page-based stores round each large value up to whole pages. A pack is as big as its records.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,12 +15,20 @@ use std::path::Path;
 use hashbrown::HashMap;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zstd::bulk::{Compressor, Decompressor};
 
 use super::facts::FactsKey;
 
 const MAGIC: [u8; 8] = *b"LACONPK\n";
 const INDEX_MAGIC: [u8; 8] = *b"LACONIX\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Compression: a quarter smaller than LZ4 on real facts. Higher levels gain 3 % more for twice the time.
+const LEVEL: i32 = 1;
+thread_local! {
+    // A context is a quarter of a megabyte to set up, and most records are a few kilobytes.
+    static COMPRESSOR: RefCell<Compressor<'static>> = RefCell::new(Compressor::new(LEVEL).unwrap_or_default());
+    static DECOMPRESSOR: RefCell<Decompressor<'static>> = RefCell::new(Decompressor::new().unwrap_or_default());
+}
 /// Largest record that is believed, compressed or not.
 const MAX_RECORD: usize = 1 << 30;
 
@@ -70,8 +79,9 @@ pub(super) enum Opened {
     Damaged,
 }
 
-/// A pack, mapped.
+/// A pack. The index is used through the map; records are read, so that facts passing through do not stay in memory.
 pub(super) struct Pack {
+    file: File,
     map: memmap2::Mmap,
     index: Index,
     /// End of the last whole record.
@@ -113,14 +123,32 @@ impl Pack {
                 (Index::InMemory(records), end)
             }
         };
-        Ok(Opened::Pack(Pack { map, index, end }))
+        Ok(Opened::Pack(Pack { file, map, index, end }))
     }
 
     /// The record of a key, decompressed. `Err` where it is there and not whole.
     pub(super) fn get(&self, key: &FactsKey) -> Option<Result<Vec<u8>, ()>> {
         let offset = self.offset(key)?;
-        let whole = read_record(&self.map, offset).filter(|record| record.key == key.0);
+        let bytes = self.read(offset).unwrap_or_default();
+        let whole = read_record(&bytes, 0).filter(|record| record.key == key.0);
         Some(whole.ok_or(()).and_then(|record| record.decompress().ok_or(())))
+    }
+
+    /// The bytes of the record at `offset`: mostly one read, a second one for what is larger than usual.
+    fn read(&self, offset: usize) -> io::Result<Vec<u8>> {
+        const USUAL: usize = 8 << 10;
+        let rest = self.end.saturating_sub(offset);
+        let mut bytes = vec![0; rest.min(USUAL)];
+        read_at(&self.file, &mut bytes, offset as u64)?;
+        if let Ok((head, _)) = RecordHead::read_from_prefix(&bytes[..]) {
+            let length = size_of::<RecordHead>() + head.compressed.get() as usize;
+            let known = bytes.len();
+            if length > known && length <= rest {
+                bytes.resize(length, 0);
+                read_at(&self.file, &mut bytes[known..], (offset + known) as u64)?;
+            }
+        }
+        Ok(bytes)
     }
 
     /// Whether the key is in the index.
@@ -173,7 +201,8 @@ impl Record<'_> {
     }
 
     fn decompress(&self) -> Option<Vec<u8>> {
-        lz4_flex::block::decompress(self.compressed, self.raw)
+        DECOMPRESSOR
+            .with_borrow_mut(|decompressor| decompressor.decompress(self.compressed, self.raw))
             .ok()
             .filter(|bytes| bytes.len() == self.raw)
     }
@@ -187,8 +216,7 @@ pub(super) fn decompress_record(bytes: &[u8]) -> Option<Vec<u8>> {
 fn read_record(bytes: &[u8], offset: usize) -> Option<Record<'_>> {
     let (head, rest) = RecordHead::read_from_prefix(bytes.get(offset..)?).ok()?;
     let (compressed, raw) = (head.compressed.get() as usize, head.raw.get() as usize);
-    // LZ4 cannot expand more than 255 times, so a larger claim is damage, not data.
-    if compressed > MAX_RECORD || raw > MAX_RECORD || raw / 256 > compressed {
+    if compressed > MAX_RECORD || raw > MAX_RECORD {
         return None;
     }
     let compressed = rest.get(..compressed)?;
@@ -258,8 +286,8 @@ impl PackWriter {
     }
 
     /// The bytes of a record, which [`PackWriter::append`] takes. Apart from it so that the work happens without a lock.
-    pub(super) fn encode(key: &FactsKey, raw: &[u8]) -> Vec<u8> {
-        let compressed = lz4_flex::block::compress(raw);
+    pub(super) fn encode(key: &FactsKey, raw: &[u8]) -> io::Result<Vec<u8>> {
+        let compressed = COMPRESSOR.with_borrow_mut(|compressor| compressor.compress(raw))?;
         let head = RecordHead {
             key: key.0,
             compressed: U32::new(compressed.len() as u32),
@@ -269,7 +297,7 @@ impl PackWriter {
         let mut record = Vec::with_capacity(size_of::<RecordHead>() + compressed.len());
         record.extend_from_slice(head.as_bytes());
         record.extend_from_slice(&compressed);
-        record
+        Ok(record)
     }
 
     /// Adds an encoded record unless its key is there.
