@@ -279,7 +279,7 @@ impl State {
             location,
             facts,
             decoded: files.iter().map(|_| OnceLock::new()).collect(),
-            room: AtomicI64::new(DECODED_BYTES),
+            room: AtomicI64::new(if total <= MANY_FILES { DECODED_BYTES } else { 0 }),
         };
         if self.resolved && self.resolver.follows() {
             self.resolver.update(&tree, change, &sink);
@@ -324,6 +324,8 @@ struct StateTree<'a> {
 
 /// How much of the facts may stay decoded during resolution.
 const DECODED_BYTES: i64 = 96 << 20;
+/// In a tree of more files that would be a small part of the facts, and memory is dear.
+const MANY_FILES: usize = 20_000;
 
 /// About how much memory facts take.
 fn size_of_facts(facts: &FileFacts) -> i64 {

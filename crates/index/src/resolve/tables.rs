@@ -31,6 +31,7 @@ impl Contributions {
             packed.facts.extend_from_slice(set.facts());
             packed.keys.push((key, packed.facts.len() as u32));
         }
+        packed.facts.shrink_to_fit();
         packed
     }
 
@@ -86,34 +87,78 @@ impl Contributions {
     }
 }
 
-/// Who contributes to each place, in order of file.
+/// Who contributes to each place, in order of file. Nearly always it is one file, so the table holds its number; several
+/// are in a list of their own.
 #[derive(Clone, Default)]
-pub struct Contributors(WordMap<Key, SmallVec<[u32; 2]>>);
+pub struct Contributors {
+    table: WordMap<Key, u32>,
+    lists: Vec<SmallVec<[u32; 4]>>,
+    unused: Vec<u32>,
+}
+
+/// Marks a number in the table as that of a list.
+const LIST: u32 = 1 << 31;
 
 impl Contributors {
     /// The contributors to `key`.
     pub fn get(&self, key: Key) -> &[u32] {
-        self.0.get(&key).map_or(&[], |files| files.as_slice())
+        match self.table.get(&key) {
+            None => &[],
+            Some(number) if number & LIST == 0 => std::slice::from_ref(number),
+            Some(number) => &self.lists[(number & !LIST) as usize],
+        }
     }
 
     /// Replaces what `file` contributed before by what it contributes now.
     pub fn replace(&mut self, file: u32, before: &Contributions, now: &Contributions) {
         for key in before.keys() {
-            if now.get(key).is_empty()
-                && let Some(files) = self.0.get_mut(&key)
-            {
-                files.retain(|contributor| *contributor != file);
-                if files.is_empty() {
-                    self.0.remove(&key);
-                }
+            if now.get(key).is_empty() {
+                self.remove(key, file);
             }
         }
         for key in now.keys() {
-            let files = self.0.entry(key).or_default();
-            if let Err(place) = files.binary_search(&file) {
-                files.insert(place, file);
+            self.insert(key, file);
+        }
+    }
+
+    fn remove(&mut self, key: Key, file: u32) {
+        let Some(&number) = self.table.get(&key) else {
+            return;
+        };
+        if number == file {
+            self.table.remove(&key);
+        } else if number & LIST != 0 {
+            let list = &mut self.lists[(number & !LIST) as usize];
+            list.retain(|contributor| *contributor != file);
+            if let [] | [_] = list[..] {
+                match list.pop() {
+                    Some(last) => self.table.insert(key, last),
+                    None => self.table.remove(&key),
+                };
+                self.unused.push(number & !LIST);
             }
         }
+    }
+
+    fn insert(&mut self, key: Key, file: u32) {
+        let number = self.table.entry(key).or_insert(file);
+        if *number == file {
+            return;
+        }
+        if *number & LIST != 0 {
+            let list = &mut self.lists[(*number & !LIST) as usize];
+            if let Err(place) = list.binary_search(&file) {
+                list.insert(place, file);
+            }
+            return;
+        }
+        let pair = [(*number).min(file), (*number).max(file)];
+        let slot = self.unused.pop().unwrap_or_else(|| {
+            self.lists.push(SmallVec::new());
+            self.lists.len() as u32 - 1
+        });
+        self.lists[slot as usize] = SmallVec::from_slice(&pair);
+        *number = slot | LIST;
     }
 }
 
