@@ -1,5 +1,7 @@
 //! `get_callers`, `get_call_chain`, `get_dependencies`, `get_dependents`, `find_implementations`: five walks, one shape.
 
+use std::collections::HashMap;
+
 use index::model::{EdgeKind, Origin};
 use index::snapshot::EdgeKinds;
 use schemars::JsonSchema;
@@ -47,11 +49,54 @@ const NEEDS: &[EdgeKind] = &[
     EdgeKind::Implements,
     EdgeKind::Decorated,
     EdgeKind::Imports,
+    EdgeKind::Consumes,
 ];
 
-/// Who calls it, directly and through others.
+/// Who calls it, directly and through others. A caller's line is that of its (first) call, which is where a reader wants to go; an
+/// edge names its lines only where there is more to say.
 pub fn callers(workspace: &Workspace, ask: &Neighbours) -> Result<SubGraph, QuestionError> {
-    answer(workspace, ask, Direction::Incoming, CALLS, 2)
+    let mut graph = answer(workspace, ask, Direction::Incoming, CALLS, 2)?;
+    let mut called: HashMap<&str, u64> = HashMap::new();
+    for edge in &graph.edges {
+        let first = edge
+            .label
+            .as_deref()
+            .and_then(|lines| lines.split(',').next()?.parse().ok());
+        if let Some(first) = first {
+            called.entry(edge.from.as_str()).or_insert(first);
+        }
+    }
+    for node in graph.nodes.iter_mut().skip(1) {
+        if let Some(&line) = called.get(node.id.as_str()) {
+            node.line = line;
+        }
+    }
+    let single: Vec<bool> = graph
+        .edges
+        .iter()
+        .map(|edge| {
+            let line = called.get(edge.from.as_str()).map(u64::to_string);
+            edge.from != edge.to && line.is_some() && edge.label == line
+        })
+        .collect();
+    for (edge, is_single) in graph.edges.iter_mut().zip(single) {
+        if is_single {
+            edge.label = None;
+        }
+    }
+    // By callee, then by the place of the caller, as all walks are told.
+    let places: HashMap<String, (usize, String, u64)> = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(at, node)| (node.id.clone(), (at, node.path.clone(), node.line)))
+        .collect();
+    graph.edges.sort_by_cached_key(|edge| {
+        let near = places.get(&edge.to).map_or(usize::MAX, |place| place.0);
+        let (far, path, line) = places.get(&edge.from).cloned().unwrap_or_default();
+        (near, path, line, far)
+    });
+    Ok(graph)
 }
 
 /// What it calls, directly and through others.

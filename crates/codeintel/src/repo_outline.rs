@@ -43,6 +43,7 @@ pub fn repo_outline(workspace: &Workspace, _: &Nothing) -> Result<RepoOutline, Q
         outline.communities.extend(largest_communities(workspace, number));
         let hot = repository
             .hottest()
+            .symbols
             .iter()
             .take(HOTSPOTS)
             .filter_map(|hot| Some((hot.score, snapshot.symbol(hot.symbol)?)));

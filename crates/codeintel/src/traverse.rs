@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use index::model::{EdgeKind, Origin};
-use index::snapshot::{EdgeEnd, EdgeKinds, SymbolView};
+use index::snapshot::{EdgeEnd, EdgeKinds, EdgeView, SymbolView};
 use syntax::facts::Flags;
 use wire::answers::{Edge, Node, SubGraph};
 
@@ -112,27 +112,81 @@ pub fn walk(workspace: &Workspace, start: &[SymbolKey], how: &Walk) -> Reached {
     reached
 }
 
-/// The relations of one symbol, mentions of the same pair merged, in order of the far end.
+/// The relations of one symbol, mentions of the same pair merged, in order of the far end. In a workspace of several
+/// repositories they reach into the others, through packages and contracts.
 pub fn relations(workspace: &Workspace, key: SymbolKey, how: &Walk) -> Vec<Relation> {
     let Some(repository) = workspace.repository(key.repository) else {
         return Vec::new();
     };
-    let edges = repository.edges(key.symbol, how.direction, how.kinds);
-    let mut merged: BTreeMap<(SymbolKey, EdgeKind), Relation> = BTreeMap::new();
-    for edge in edges.filter(|edge| edge.origin <= how.min_tier) {
-        let EdgeEnd::Symbol(target) = edge.to else { continue };
-        let (from, to) = (
-            SymbolKey {
-                repository: key.repository,
-                symbol: edge.from,
-            },
-            SymbolKey {
-                repository: key.repository,
-                symbol: target,
-            },
-        );
+    let mut merged = Merged::default();
+    let cross = workspace.cross_links();
+    match how.direction {
+        Direction::Outgoing => {
+            for edge in repository.edges(key.symbol, Direction::Outgoing, how.kinds) {
+                let to = match edge.to {
+                    EdgeEnd::Symbol(symbol) => Some(SymbolKey {
+                        repository: key.repository,
+                        symbol,
+                    }),
+                    EdgeEnd::External(external) => cross.and_then(|cross| cross.symbol(key.repository, external)),
+                };
+                merged.add(how, &edge, key, to);
+            }
+        }
+        Direction::Incoming => {
+            let mut add = |number: usize, edge: EdgeView| {
+                let from = SymbolKey {
+                    repository: number,
+                    symbol: edge.from,
+                };
+                merged.add(how, &edge, from, Some(key));
+            };
+            for edge in repository.edges(key.symbol, Direction::Incoming, how.kinds) {
+                add(key.repository, edge);
+            }
+            for &(number, external) in cross.map_or(&[][..], |cross| cross.externals(key)) {
+                if let Some(other) = workspace.repository(number) {
+                    for edge in other.snapshot.incoming(external, how.kinds) {
+                        add(number, edge);
+                    }
+                }
+            }
+        }
+    }
+    if how.kinds.contains(EdgeKind::Consumes)
+        && let Some(links) = workspace.contract_links()
+    {
+        let others = match how.direction {
+            Direction::Outgoing => links.providers(key),
+            Direction::Incoming => links.consumers(key),
+        };
+        for &other in others {
+            let (from, to) = match how.direction {
+                Direction::Outgoing => (key, other),
+                Direction::Incoming => (other, key),
+            };
+            merged.contract(how, from, to);
+        }
+    }
+    merged.by_far_end.into_values().collect()
+}
+
+/// Relations while they are gathered.
+#[derive(Default)]
+struct Merged {
+    by_far_end: BTreeMap<(SymbolKey, EdgeKind), Relation>,
+}
+
+/// How sure it is that two ends of a contract mean each other, in hundredths: their names agree.
+const CONTRACT_CONFIDENCE: u8 = 70;
+
+impl Merged {
+    fn add(&mut self, how: &Walk, edge: &EdgeView, from: SymbolKey, to: Option<SymbolKey>) {
+        let Some(to) = to.filter(|_| edge.origin <= how.min_tier) else {
+            return;
+        };
         let far = if how.direction == Direction::Outgoing { to } else { from };
-        let relation = merged.entry((far, edge.kind)).or_insert_with(|| Relation {
+        let relation = self.by_far_end.entry((far, edge.kind)).or_insert_with(|| Relation {
             from,
             to,
             kind: edge.kind,
@@ -146,7 +200,22 @@ pub fn relations(workspace: &Workspace, key: SymbolKey, how: &Walk) -> Vec<Relat
             relation.lines.push(edge.at.line);
         }
     }
-    merged.into_values().collect()
+
+    fn contract(&mut self, how: &Walk, from: SymbolKey, to: SymbolKey) {
+        let far = if how.direction == Direction::Outgoing { to } else { from };
+        if Origin::AstInferred <= how.min_tier {
+            self.by_far_end
+                .entry((far, EdgeKind::Consumes))
+                .or_insert_with(|| Relation {
+                    from,
+                    to,
+                    kind: EdgeKind::Consumes,
+                    origin: Origin::AstInferred,
+                    confidence: CONTRACT_CONFIDENCE,
+                    lines: Vec::new(),
+                });
+        }
+    }
 }
 
 /// Whether a symbol is a test or stands in a test file.

@@ -51,7 +51,7 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
     let total = found.len();
     let end = page.offset.saturating_add(page.limit);
     let more = end < total;
-    let usages = page
+    let usages: Vec<Usage> = page
         .take(found)
         .iter()
         .filter_map(|relation| {
@@ -69,6 +69,7 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
             })
         })
         .collect();
+    let nothing = usages.is_empty();
     Ok(FindUsages {
         usages,
         total: total as u64,
@@ -76,5 +77,9 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
         next_cursor: more.then(|| page::cursor(workspace, end)),
         etag: None,
         incomplete: workspace.incomplete(),
+        symbol: workspace
+            .symbol(target)
+            .filter(|_| nothing)
+            .map(|symbol| workspace.id(target.repository, symbol)),
     })
 }

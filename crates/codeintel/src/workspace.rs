@@ -9,10 +9,11 @@ use std::sync::{Arc, OnceLock};
 
 use index::snapshot::{EdgeKinds, EdgeView, FileView, Snapshot, SymbolId, SymbolView};
 
-use crate::analyze::{Communities, Hot, communities, hottest};
+use crate::analyze::{Communities, Dead, Hottest, communities, dead, hottest};
 use crate::compiler::Confirmed;
 use crate::context::Recency;
 use crate::contracts::Offers;
+use crate::cross::{ContractLinks, CrossLinks};
 use crate::traverse::Direction;
 
 /// One indexed repository.
@@ -40,7 +41,8 @@ pub struct Derived {
 #[derive(Default)]
 struct Cells {
     communities: OnceLock<Communities>,
-    hottest: OnceLock<Vec<Hot>>,
+    hottest: OnceLock<Hottest>,
+    dead: OnceLock<Vec<Dead>>,
     offers: OnceLock<Offers>,
     recency: OnceLock<Recency>,
 }
@@ -68,7 +70,7 @@ impl Repository {
     }
 
     /// Its hotspots, hottest first.
-    pub(crate) fn hottest(&self) -> &[Hot] {
+    pub(crate) fn hottest(&self) -> &Hottest {
         let cell = &self.derived.cells.hottest;
         cell.get_or_init(|| hottest(&self.snapshot, self.communities()))
     }
@@ -76,6 +78,11 @@ impl Repository {
     /// Which files changed lately.
     pub(crate) fn recency(&self) -> &Recency {
         self.derived.cells.recency.get_or_init(|| Recency::of(&self.root))
+    }
+
+    /// Its dead symbols, exported ones included.
+    pub(crate) fn dead(&self) -> &[Dead] {
+        self.derived.cells.dead.get_or_init(|| dead(self))
     }
 
     /// What it offers to other programs and uses of them.
@@ -91,6 +98,14 @@ pub struct Workspace {
     repositories: Vec<Repository>,
     prefixed: bool,
     stop: Stop,
+    links: Arc<Links>,
+}
+
+/// What joins the repositories, found when it is first asked for.
+#[derive(Default)]
+struct Links {
+    cross: OnceLock<CrossLinks>,
+    contracts: OnceLock<ContractLinks>,
 }
 
 /// Tells a question that nobody waits for its answer any more. Long loops look at it and end early; what they return then is
@@ -125,6 +140,7 @@ impl Workspace {
         Workspace {
             prefixed: repositories.len() > 1,
             repositories,
+            links: Arc::default(),
             stop: Stop::default(),
         }
     }
@@ -140,6 +156,7 @@ impl Workspace {
         Workspace {
             repositories: self.repositories.iter().filter(kept).cloned().collect(),
             prefixed: self.prefixed,
+            links: Arc::default(),
             stop: self.stop.clone(),
         }
     }
@@ -176,6 +193,16 @@ impl Workspace {
     /// Whether ids carry the repository's name.
     pub fn is_prefixed(&self) -> bool {
         self.prefixed
+    }
+
+    /// The externals of one repository that are symbols of another; `None` with one repository.
+    pub(crate) fn cross_links(&self) -> Option<&CrossLinks> {
+        (self.repositories.len() > 1).then(|| self.links.cross.get_or_init(|| CrossLinks::of(self)))
+    }
+
+    /// Who uses what whom provides; `None` with one repository.
+    pub(crate) fn contract_links(&self) -> Option<&ContractLinks> {
+        (self.repositories.len() > 1).then(|| self.links.contracts.get_or_init(|| ContractLinks::of(self)))
     }
 
     /// The symbol, if the key is of this workspace.

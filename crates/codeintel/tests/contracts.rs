@@ -322,7 +322,7 @@ interface ItemsApi {
             http::DELETE::/api/users/all [svc/UserController.java::UserController.clear] <- []
             http::GET::/api/users/{id} [svc/UserController.java::UserController.one] <- [web/Client.java::Client.load]
             http::POST::/items [svc/Items.java::Items.add] <- []
-            http::GET::/items/{id} [] <- [web/Client.java::ItemsApi.one]
+            http::GET::/items/{id} [svc/Items.java::Items.one] <- [web/Client.java::ItemsApi.one]
             http::POST::/orders [svc/Routes.kt::Route.orders] <- []
             http::GET::/orders/{id} [svc/Routes.kt::Route.orders] <- []
         "#]],

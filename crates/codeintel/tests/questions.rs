@@ -113,7 +113,13 @@ fn callers_come_level_by_level_with_the_lines_of_their_calls() {
         .unwrap();
     assert_eq!(
         (call.kind.as_str(), call.origin.as_str(), call.label.as_deref()),
-        ("calls", "ast_resolved", Some("8"))
+        ("calls", "ast_resolved", None)
+    );
+    // The line of a caller is that of its call, so the edge need not say it.
+    let line = |id: &str| answer.nodes.iter().find(|node| node.id == id).unwrap().line;
+    assert_eq!(
+        (line("shop.py::price"), line("checkout.py::pay"), line("shop.py::total")),
+        (2, 8, 8)
     );
 }
 

@@ -57,8 +57,9 @@ pub(crate) use verbs;
 
 use commands::descriptors::{exports, function, laravel_routes, lines, type_};
 use commands::questions::{
-    analyze, blast_radius, callers, calls, communities, context, context_files, context_pr, dependencies, dependents,
-    editing_context, explain, implementations, outline, plan, source, stats, summary, symbols, usages,
+    analyze, blast_radius, callers, calls, communities, context, context_files, context_pr, contracts, covering,
+    dependencies, dependents, editing_context, explain, implementations, outline, plan, source, start, stats, summary,
+    symbols, usages,
 };
 use commands::{
     bench, completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status, tokens,
@@ -90,6 +91,9 @@ verbs! {
         Outline => outline,
         Stats => stats,
         Analyze => analyze,
+        Start => start,
+        Tests => covering,
+        Contracts => contracts,
         Context => context,
         ContextFiles => context_files,
         ContextPr => context_pr,

@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use crate::gcx;
 use crate::layout::{Column, Layout, Rows};
 
-pub use analyze::{Cycle, Cycles, DeadCode, DeadSymbol, Hotspot, Hotspots};
+pub use analyze::{Cycle, CycleCut, Cycles, DeadCode, DeadSymbol, Hotspot, Hotspots};
 pub use batch_symbols::{BatchSymbol, BatchSymbols};
 pub(crate) use context_pack::from_word;
 pub use context_pack::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol};

@@ -3,6 +3,8 @@
 //! A symbol id is `path::Owner.name`, so the columns for path and name only repeat it, and rows next to each other often
 //! share the path. Here a path stands on a line of its own, the rows below it begin with `Owner.name` and the line, a column
 //! that never varies moves into the header, and an edge stands on the row of its far end, naming the near end by its number.
+//! A symbol that begins with a dot has the owner of the row above. Columns that would be empty throughout are left out, and
+//! so is an edge that says nothing new: the commonest sort, to the first row, without a label.
 //!
 //! The text is a GCX1 section named `<tool>.by_file`, so any GCX1 reader takes it for a table; [`from_str`] gives back the
 //! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
@@ -111,25 +113,19 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
             None => columns.push(column),
         }
     }
-    let mut out = format!("GCX1 tool={}{SUFFIX} fields=symbol,line", shape.tool);
-    out.push_str(if shape.related { ",at" } else { "" });
-    for column in &columns {
-        write!(out, ",{}", column.name).ok()?;
-    }
-    out.push_str(",name");
-    for (name, value) in &entries {
-        write!(out, " {name}={value}").ok()?;
-    }
-    out.push('\n');
-    let mut under = "";
+    let mut fields = vec!["symbol", "line"];
+    fields.extend(shape.related.then_some("at"));
+    fields.extend(columns.iter().map(|column| column.name));
+    fields.push("name");
+    let mut table: Vec<Vec<String>> = Vec::with_capacity(items.len());
+    let mut places: Vec<Place<'_>> = Vec::with_capacity(items.len());
     for (at, row) in items.iter().enumerate() {
         let place = Place::of(shape, row)?;
-        if place.path != under {
-            out.push_str(place.path);
-            out.push('\n');
-            under = place.path;
-        }
-        let mut line = vec![place.symbol.to_string(), row.get(shape.line)?.as_u64()?.to_string()];
+        let symbol = match places.last() {
+            Some(above) if above.path == place.path => place.below(above),
+            _ => place.symbol,
+        };
+        let mut line = vec![symbol.to_string(), row.get(shape.line)?.as_u64()?.to_string()];
         line.extend(cells.as_ref().map(|cells| cells[at].clone()));
         for column in &columns {
             line.push(cell(column, row.get(column.name), place.symbol)?);
@@ -139,6 +135,30 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
             true => String::new(),
             false => escaped(name).filter(|name| !name.is_empty())?,
         });
+        places.push(place);
+        table.push(line);
+    }
+    // Two columns at least: a line without a tab is a path.
+    for at in (2..fields.len()).rev() {
+        if table.iter().all(|line| line[at].is_empty()) {
+            fields.remove(at);
+            for line in &mut table {
+                line.remove(at);
+            }
+        }
+    }
+    let mut out = format!("GCX1 tool={}{SUFFIX} fields={}", shape.tool, fields.join(","));
+    for (name, value) in &entries {
+        write!(out, " {name}={value}").ok()?;
+    }
+    out.push('\n');
+    let mut under = "";
+    for (place, mut line) in places.iter().zip(table) {
+        if place.path != under {
+            out.push_str(place.path);
+            out.push('\n');
+            under = place.path;
+        }
         while line.len() > 2 && line.last().is_some_and(String::is_empty) {
             line.pop();
         }
@@ -160,21 +180,30 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
     let mut items: Vec<Value> = Vec::new();
     let mut related: Vec<Related> = Vec::new();
     let mut path = "";
+    let mut owner = String::new();
     while let Some(line) = reader.next_line().ok()? {
         let Line::Row(line, _) = line else { return None };
         let Some((symbol, rest)) = line.split_once('\t') else {
             path = line;
+            owner.clear();
             continue;
         };
         let cells: Vec<&str> = std::iter::once(symbol).chain(rest.split('\t')).collect();
+        // A column that is not there is empty throughout.
         let cell_of = |name: &str| {
-            let at = header.fields.iter().position(|field| field == name)?;
-            Some(cells.get(at).copied().unwrap_or_default())
+            let at = header.fields.iter().position(|field| field == name);
+            at.and_then(|at| cells.get(at).copied()).unwrap_or_default()
         };
+        let whole = match symbol.strip_prefix(WHOLE_FILE).filter(|rest| !rest.is_empty()) {
+            Some(_) if owner.is_empty() => return None,
+            Some(_) => format!("{owner}{symbol}"),
+            None => symbol.to_string(),
+        };
+        let symbol = whole.as_str();
         let place = Place { path, symbol };
         let mut row = Map::new();
         row.insert(shape.id.into(), place.id().into());
-        let name = match cell_of("name")? {
+        let name = match cell_of("name") {
             "" => place.name().to_string(),
             name => unescaped(name)?,
         };
@@ -182,20 +211,27 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
         if !shape.path.is_empty() {
             row.insert(shape.path.into(), path.into());
         }
-        row.insert(shape.line.into(), cell_of("line")?.parse::<u64>().ok()?.into());
+        row.insert(shape.line.into(), cell_of("line").parse::<u64>().ok()?.into());
         for column in &others {
             let value = match header.entry(&format!("all.{}", column.name)) {
                 Some(text) => Some(read(column.kind, text)?),
-                None => read_cell(column, cell_of(column.name)?, symbol)?,
+                None => read_cell(column, cell_of(column.name), symbol)?,
             };
             row.extend(value.map(|value| (column.name.to_string(), value)));
         }
         if shape.related {
             let far = items.len();
-            for token in cell_of("at")?.split(' ').filter(|token| !token.is_empty()) {
-                related.push(Related::read(token, far)?);
+            match cell_of("at") {
+                "" if far > 0 => related.push(Related::usual(far)),
+                UNRELATED => {}
+                cell => {
+                    for token in cell.split(' ').filter(|token| !token.is_empty()) {
+                        related.push(Related::read(token, far)?);
+                    }
+                }
             }
         }
+        owner = place.owner().unwrap_or_default().to_string();
         items.push(Value::Object(row));
     }
     let mut answer = Map::new();
@@ -257,8 +293,23 @@ impl<'a> Place<'a> {
                 && !text.starts_with("GCX1")
                 && !text.contains(|c: char| c.is_control() || c == '\\')
         };
+        let is_whole = symbol == WHOLE_FILE || !symbol.starts_with(WHOLE_FILE);
         let repeats = shape.path.is_empty() || row.get(shape.path)?.as_str()? == path;
-        (repeats && is_plain(path) && is_plain(symbol)).then_some(Place { path, symbol })
+        (repeats && is_whole && is_plain(path) && is_plain(symbol)).then_some(Place { path, symbol })
+    }
+
+    /// What comes before the last dot.
+    fn owner(self) -> Option<&'a str> {
+        let owner = self.symbol.rsplit_once('.').map(|(owner, _)| owner);
+        owner.filter(|owner| !owner.is_empty())
+    }
+
+    /// The symbol as it is said below another of the same file: without an owner that is the same.
+    fn below(self, above: &Place<'_>) -> &'a str {
+        match (self.owner(), above.owner()) {
+            (Some(owner), Some(other)) if owner == other => &self.symbol[owner.len()..],
+            _ => self.symbol,
+        }
     }
 
     fn id(self) -> String {
@@ -302,7 +353,24 @@ struct Related {
 /// More styles than this and they have no letter.
 const MOST_STYLES: usize = 27;
 
+/// The cell of a row without edges, where an empty one would mean the usual edge.
+const UNRELATED: &str = "~";
+
 impl Related {
+    /// The edge that goes without saying.
+    fn usual(far: usize) -> Related {
+        Related {
+            near: 0,
+            far,
+            style: 0,
+            label: None,
+        }
+    }
+
+    fn is_usual(&self) -> bool {
+        self.near == 0 && self.style == 0 && self.label.is_none()
+    }
+
     /// `[style letter][near>]label`: near is the first row where it is not said, a missing label is `-`.
     fn write(&self) -> String {
         let mut text = String::new();
@@ -386,16 +454,20 @@ fn edge_cells(
         }
         // The reader finds the order by place: only an answer in that order has a dense form.
         if related.is_sorted_by_key(|edge| order(edge, &places)) {
-            entries.insert("edges".into(), direction.into());
-            let mut cells = vec![String::new(); items.len()];
-            for edge in &related {
-                let cell = &mut cells[edge.far];
-                if !cell.is_empty() {
-                    cell.push(' ');
-                }
-                cell.push_str(&edge.write());
+            // What most walks say goes without saying.
+            if direction == "in" {
+                entries.insert("edges".into(), direction.into());
             }
-            return Some(cells);
+            let mut by_row: Vec<Vec<&Related>> = vec![Vec::new(); items.len()];
+            for edge in &related {
+                by_row[edge.far].push(edge);
+            }
+            let cell = |(row, edges): (usize, Vec<&Related>)| match edges.as_slice() {
+                [] if row > 0 => UNRELATED.to_string(),
+                [only] if row > 0 && only.is_usual() => String::new(),
+                several => several.iter().map(|edge| edge.write()).collect::<Vec<_>>().join(" "),
+            };
+            return Some(by_row.into_iter().enumerate().map(cell).collect());
         }
     }
     None
@@ -413,7 +485,7 @@ fn edges(header: &Header, items: &[Value], mut related: Vec<Related>) -> Option<
         .map(|row| Some((row["path"].as_str()?, row["line"].as_u64()?)))
         .collect::<Option<_>>()?;
     related.sort_by_key(|edge| order(edge, &places));
-    let is_out = header.entry("edges")? == "out";
+    let is_out = header.entry("edges") != Some("in");
     let id = |at: usize| items.get(at).map(|row| row["id"].clone());
     let mut edges = Vec::with_capacity(related.len());
     for edge in related {

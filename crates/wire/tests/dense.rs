@@ -72,15 +72,15 @@ fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
         ..SubGraph::default()
     };
     expect![[r#"
-        GCX1 tool=get_callers.by_file fields=symbol,line,at,kind,name edge=calls/ast_resolved/0.95 edge.a=calls/ast_inferred/0.6 edges=out total_edges=5 total_nodes=6 truncated=false
+        GCX1 tool=get_callers.by_file fields=symbol,line,at,kind edge=calls/ast_resolved/0.95 edge.a=calls/ast_inferred/0.6 total_edges=5 total_nodes=6 truncated=false
         lib/load.py
         load	3
         app/main.py
         .	1	4
         Main.run	7	8,9
-        Main.run~2	20	a21
+        .run~2	20	a21
         app/other.py
-        Other	2	-	type
+        Other	2		type
         app/last.py
         last	5	4>6
     "#]]
@@ -105,7 +105,7 @@ fn what_is_the_same_in_every_row_is_said_once() {
         ..FindUsages::default()
     };
     expect![[r#"
-        GCX1 tool=find_usages.by_file fields=symbol,line,name all.confidence=0.95 all.edge_kind=calls all.origin=ast_resolved all.to=lib/load.py::load total=3 truncated=false
+        GCX1 tool=find_usages.by_file fields=symbol,line all.confidence=0.95 all.edge_kind=calls all.origin=ast_resolved all.to=lib/load.py::load total=3 truncated=false
         a.py
         f	3
         g	9

@@ -375,12 +375,13 @@ fn analyze() {
         &Cycles::LAYOUT,
         &cycles,
         expect![[r#"
-        GCX1 tool=analyze.cycles fields=size,severity,nodes total=4 truncated=false
-        2	low	a,b
-        2	low	["f(int, string)","g"]
-        0	low	
-        1	low	[""]
-    "#]],
+            GCX1 tool=analyze.cycles fields=size,severity,nodes total=4 truncated=false
+            2	low	a,b
+            2	low	["f(int, string)","g"]
+            0	low	
+            1	low	[""]
+            GCX1 tool=analyze.cycles.cuts fields=cycle,from,to,lines,why
+        "#]],
     );
 }
 

@@ -1,49 +1,98 @@
 //! Circles: files that import each other, and functions that call each other. Tarjan's components over each graph, without
-//! recursion, and for each the edge whose removal looks cheapest.
+//! recursion, and for each that is shown the edge whose removal looks cheapest.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use index::model::{EdgeKind, Origin};
 use index::snapshot::{Snapshot, SymbolId};
-use wire::answers::{Cycle, Cycles};
+use wire::answers::{Cycle, CycleCut, Cycles};
 
+use super::breaking::cutting;
 use super::{Analyze, is_asked};
 use crate::page::{self, Page};
 use crate::workspace::Workspace;
 
 pub(super) fn cycles(workspace: &Workspace, ask: &Analyze, page: Page) -> Cycles {
-    let mut found: Vec<Cycle> = Vec::new();
-    for (number, repository) in workspace.repositories().iter().enumerate() {
-        let snapshot = &repository.snapshot;
-        for (graph, severity) in [(imports(snapshot), "high"), (calls(snapshot), "low")] {
-            for component in components(&graph) {
-                let inside = component
-                    .iter()
-                    .filter_map(|&id| snapshot.symbol(id))
-                    .any(|symbol| is_asked(ask, workspace, number, symbol.path()));
-                if inside {
-                    found.push(row(workspace, number, &graph, &component, severity));
-                }
+    let graphs: Vec<(usize, Graph, &str)> = workspace
+        .repositories()
+        .iter()
+        .enumerate()
+        .flat_map(|(number, repository)| {
+            let snapshot = &repository.snapshot;
+            [(number, imports(snapshot), "high"), (number, calls(snapshot), "low")]
+        })
+        .collect();
+    let mut found: Vec<Circle> = Vec::new();
+    for (at, (number, graph, severity)) in graphs.iter().enumerate() {
+        let snapshot = &workspace.repositories()[*number].snapshot;
+        for members in components(graph) {
+            let inside = members
+                .iter()
+                .filter_map(|&id| snapshot.symbol(id))
+                .any(|symbol| is_asked(ask, workspace, *number, symbol.path()));
+            if inside {
+                found.push(Circle {
+                    graph: at,
+                    is_high: *severity == "high",
+                    members,
+                });
             }
         }
     }
-    let order = |cycle: &Cycle| (cycle.severity != "high", std::cmp::Reverse(cycle.size));
-    found.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.nodes.cmp(&b.nodes)));
+    found.sort_by_key(|circle| {
+        (
+            !circle.is_high,
+            std::cmp::Reverse(circle.members.len()),
+            circle.graph,
+            circle.members.first().copied(),
+        )
+    });
     let total = found.len();
     let end = page.offset.saturating_add(page.limit);
     let more = end < total;
-    Cycles {
-        cycles: page.take(found),
+    let mut answer = Cycles {
         total: total as u64,
         truncated: more,
         next_cursor: more.then(|| page::cursor(workspace, end)),
-        etag: None,
         incomplete: workspace.incomplete(),
+        ..Cycles::default()
+    };
+    for circle in page.take(found) {
+        let (number, graph, severity) = &graphs[circle.graph];
+        let walk = shortest_circle(graph, &circle.members);
+        answer
+            .cycles
+            .push(row(workspace, *number, &circle.members, &walk, severity));
+        let snapshot = &workspace.repositories()[*number].snapshot;
+        if let Some(cut) = cutting(snapshot, graph, &circle.members, &walk) {
+            let id = |symbol| {
+                snapshot
+                    .symbol(symbol)
+                    .map_or(String::new(), |symbol| workspace.id(*number, symbol))
+            };
+            let lines: Vec<String> = cut.lines.iter().map(u32::to_string).collect();
+            answer.cuts.push(CycleCut {
+                cycle: answer.cycles.len() as u64,
+                from: id(cut.from),
+                to: id(cut.to),
+                lines: lines.join(","),
+                why: cut.why,
+            });
+        }
     }
+    answer
 }
 
-type Graph = BTreeMap<SymbolId, BTreeSet<SymbolId>>;
+/// A circle before it is said.
+struct Circle {
+    graph: usize,
+    is_high: bool,
+    members: Vec<SymbolId>,
+}
+
+/// Who needs whom.
+pub(super) type Graph = BTreeMap<SymbolId, BTreeSet<SymbolId>>;
 
 /// File to file.
 fn imports(snapshot: &Snapshot) -> Graph {
@@ -75,7 +124,7 @@ fn calls(snapshot: &Snapshot) -> Graph {
     graph
 }
 
-fn row(workspace: &Workspace, number: usize, graph: &Graph, component: &[SymbolId], severity: &str) -> Cycle {
+fn row(workspace: &Workspace, number: usize, component: &[SymbolId], walk: &[SymbolId], severity: &str) -> Cycle {
     let snapshot = &workspace.repositories()[number].snapshot;
     let id = |symbol: SymbolId| {
         snapshot
@@ -83,8 +132,7 @@ fn row(workspace: &Workspace, number: usize, graph: &Graph, component: &[SymbolI
             .map(|symbol| workspace.id(number, symbol))
             .unwrap_or_default()
     };
-    // Listed as a walk: each member needs the next, and the last needs the first. Cutting the last step breaks this walk.
-    let walk = shortest_circle(graph, component);
+    // Listed as a walk: each member needs the next, and the last needs the first.
     let on_walk: BTreeSet<SymbolId> = walk.iter().copied().collect();
     let rest = component.iter().copied().filter(|member| !on_walk.contains(member));
     Cycle {
@@ -129,7 +177,7 @@ fn shortest_circle(graph: &Graph, component: &[SymbolId]) -> Vec<SymbolId> {
 }
 
 /// Strongly connected components of at least two members, each sorted, in order of their first member.
-fn components(graph: &Graph) -> Vec<Vec<SymbolId>> {
+pub(super) fn components(graph: &Graph) -> Vec<Vec<SymbolId>> {
     struct State {
         index: BTreeMap<SymbolId, (u32, u32)>,
         on_stack: BTreeSet<SymbolId>,

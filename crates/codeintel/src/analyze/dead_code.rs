@@ -1,10 +1,16 @@
 //! Symbols that nothing mentions.
 //!
-//! Silence is weak evidence, so whatever can be reached without a visible mention is left out: entry points, tests, what a
-//! decorator hands to a framework, what dispatch reaches through a base, and, unless asked for, what is exported.
+//! Silence is weak evidence, so two witnesses must agree: the graph has no use of the symbol, and no file has its name in a
+//! place that the graph cannot explain (a call it could not resolve, a string, a template). What can be reached without a
+//! visible mention is left out: entry points, tests, what a decorator hands to a framework, what dispatch reaches through a base of
+//! this tree or of a package, and, unless asked for, what is exported.
 
-use index::model::EdgeKind;
-use index::snapshot::{Snapshot, SymbolView};
+use std::collections::{HashMap, HashSet};
+
+use index::model::{EdgeKind, FileId};
+use index::scan::read_source;
+use index::snapshot::{EdgeEnd, EdgeKinds, Snapshot, SymbolId, SymbolView};
+use rayon::prelude::*;
 use syntax::facts::{Flags, Kind, Visibility};
 use wire::answers::{DeadCode, DeadSymbol};
 
@@ -13,25 +19,29 @@ use crate::kinds;
 use crate::page::{self, Page};
 use crate::search_symbols::usage_kinds;
 use crate::traverse::is_test;
-use crate::workspace::Workspace;
+use crate::workspace::{Repository, Workspace};
 
 pub(super) fn dead_code(workspace: &Workspace, ask: &Analyze, page: Page) -> DeadCode {
     let mut found: Vec<DeadSymbol> = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
-        for symbol in repository.snapshot.symbols().take_while(|_| !workspace.is_stopped()) {
+        for dead in repository
+            .dead()
+            .iter()
+            .filter(|dead| ask.include_exported || !dead.is_exported)
+        {
+            let Some(symbol) = repository.snapshot.symbol(dead.symbol) else {
+                continue;
+            };
             if !is_asked(ask, workspace, number, symbol.path()) {
                 continue;
             }
-            let Some(reason) = why_dead(&repository.snapshot, symbol, ask.include_exported) else {
-                continue;
-            };
             found.push(DeadSymbol {
                 id: workspace.id(number, symbol),
                 kind: kinds::kind(symbol).to_string(),
                 name: symbol.name().to_string(),
                 path: workspace.path(number, symbol.path()),
                 line: u64::from(symbol.span().start_line),
-                reason: reason.to_string(),
+                reason: dead.reason.to_string(),
             });
         }
     }
@@ -48,8 +58,44 @@ pub(super) fn dead_code(workspace: &Workspace, ask: &Analyze, page: Page) -> Dea
     }
 }
 
-/// Why a symbol counts as dead; `None` when it does not.
-fn why_dead(snapshot: &Snapshot, symbol: SymbolView<'_>, include_exported: bool) -> Option<&'static str> {
+/// A symbol that nothing mentions.
+pub(crate) struct Dead {
+    pub(crate) symbol: SymbolId,
+    is_exported: bool,
+    reason: &'static str,
+}
+
+/// Every dead symbol of a repository, exported ones included.
+pub(crate) fn dead(repository: &Repository) -> Vec<Dead> {
+    let snapshot = &repository.snapshot;
+    let libraries = Libraries::of(repository);
+    let mut candidates: Vec<Dead> = Vec::new();
+    for symbol in snapshot.symbols() {
+        if let Some((is_exported, reason)) = unmentioned(snapshot, symbol, &libraries) {
+            candidates.push(Dead {
+                symbol: symbol.id(),
+                is_exported,
+                reason,
+            });
+        }
+    }
+    let names: HashSet<&str> = candidates
+        .iter()
+        .filter_map(|dead| Some(snapshot.symbol(dead.symbol)?.name()))
+        .collect();
+    let spoken = occurrences(repository, &names);
+    let explained: HashMap<&str, usize> = names.iter().map(|&name| (name, explained(snapshot, name))).collect();
+    candidates.retain(|dead| {
+        snapshot.symbol(dead.symbol).is_some_and(|symbol| {
+            let name = symbol.name();
+            spoken.get(name).copied().unwrap_or(0) <= explained.get(name).copied().unwrap_or(0)
+        })
+    });
+    candidates
+}
+
+/// Whether it is exported and why it counts as dead, as far as the graph can tell; `None` when it does not.
+fn unmentioned(snapshot: &Snapshot, symbol: SymbolView<'_>, libraries: &Libraries) -> Option<(bool, &'static str)> {
     let judged = matches!(
         symbol.kind(),
         Kind::Function
@@ -73,7 +119,11 @@ fn why_dead(snapshot: &Snapshot, symbol: SymbolView<'_>, include_exported: bool)
         return None;
     }
     let name = symbol.name();
-    if name == "main" || name == "init" || name == "_" || (name.starts_with("__") && name.ends_with("__")) {
+    let is_special = matches!(name, "main" | "init" | "_" | "setUp" | "tearDown")
+        || (name.starts_with("__") && name.ends_with("__"));
+    // An attribute or annotation hands it to someone; the signature shows those that have no edge.
+    let is_marked = symbol.signature().starts_with(['@', '[', '#']);
+    if is_special || is_marked || is_read_by_name(symbol) {
         return None;
     }
     // A recursive call does not keep a function alive.
@@ -87,6 +137,12 @@ fn why_dead(snapshot: &Snapshot, symbol: SymbolView<'_>, include_exported: bool)
     if snapshot.outgoing(symbol.id(), reachable).next().is_some() {
         return None;
     }
+    if symbol.kind() == Kind::Method
+        && let Some(owner) = symbol.parent().filter(|owner| !owner.is_file())
+        && has_outside_base(snapshot, owner.id(), 0)
+    {
+        return None;
+    }
     // A type whose members are used is used.
     if snapshot.outgoing(symbol.id(), EdgeKind::Contains).any(|edge| {
         edge.to.symbol().is_some_and(|member| {
@@ -97,13 +153,116 @@ fn why_dead(snapshot: &Snapshot, symbol: SymbolView<'_>, include_exported: bool)
     }) {
         return None;
     }
-    let exported = flags.contains(Flags::EXPORTED);
-    match (exported, symbol.visibility()) {
-        (true, _) if include_exported => Some("exported, and nothing in this workspace mentions it"),
-        (true, _) => None,
-        (false, Visibility::Private) => Some("private, and nothing mentions it"),
-        (false, Visibility::Internal) => Some("internal to its package, and nothing mentions it"),
-        (false, Visibility::Protected) => Some("protected, and neither its class nor an heir mentions it"),
-        (false, Visibility::Public) => Some("nothing in this workspace mentions it"),
+    let language = symbol.file().map_or("", |file| file.language());
+    let public = symbol.visibility() == Visibility::Public;
+    let is_exported = flags.contains(Flags::EXPORTED) || (public && libraries.publish(language));
+    let reason = match (is_exported, symbol.visibility()) {
+        (true, _) => "exported, and nothing in this workspace mentions it",
+        (false, Visibility::Private) => "private, and nothing mentions it",
+        (false, Visibility::Internal) => "internal to its package, and nothing mentions it",
+        (false, Visibility::Protected) => "protected, and neither its class nor an heir mentions it",
+        (false, Visibility::Public) => "nothing in this workspace mentions it",
+    };
+    Some((is_exported, reason))
+}
+
+/// Deepest inheritance that is looked through.
+const MAX_BASES: usize = 8;
+
+/// Whether a type extends or implements something of a package: its methods may be hooks that the package calls.
+fn has_outside_base(snapshot: &Snapshot, type_: SymbolId, depth: usize) -> bool {
+    let bases = EdgeKind::Extends | EdgeKind::Implements;
+    snapshot.outgoing(type_, bases).any(|edge| match edge.to {
+        EdgeEnd::External(external) => !snapshot.external(external).ends_with("::object"),
+        EdgeEnd::Symbol(base) => depth < MAX_BASES && base != type_ && has_outside_base(snapshot, base, depth + 1),
+    })
+}
+
+/// Constants of files that are read as a whole, by the names in them: settings, formats, migrations.
+fn is_read_by_name(symbol: SymbolView<'_>) -> bool {
+    let path = symbol.path();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    let is_settings =
+        stem.contains("settings") || matches!(stem, "conf" | "config" | "formats" | "constants" | "gunicorn");
+    (symbol.kind() == Kind::Constant && is_settings) || path.split('/').any(|folder| folder == "migrations")
+}
+
+/// Languages in which what is not private is public, and whether the tree publishes packages in them.
+struct Libraries {
+    python: bool,
+    ruby: bool,
+    php: bool,
+}
+
+impl Libraries {
+    fn of(repository: &Repository) -> Libraries {
+        let read = |name: &str| std::fs::read_to_string(repository.root.join(name)).unwrap_or_default();
+        let pyproject = read("pyproject.toml");
+        let entries = std::fs::read_dir(&repository.root).into_iter().flatten().flatten();
+        Libraries {
+            python: pyproject.contains("[project]")
+                || pyproject.contains("[tool.poetry]")
+                || read("setup.py").contains("setup(")
+                || read("setup.cfg").contains("[metadata]"),
+            ruby: entries
+                .map(|entry| entry.file_name())
+                .any(|name| name.to_string_lossy().ends_with(".gemspec")),
+            php: read("composer.json").contains("\"autoload\"") && !repository.root.join("artisan").is_file(),
+        }
     }
+
+    fn publish(&self, language: &str) -> bool {
+        match language {
+            "python" => self.python,
+            "ruby" => self.ruby,
+            "php" => self.php,
+            _ => false,
+        }
+    }
+}
+
+/// How often each of these words stands in the files of a repository.
+fn occurrences<'n>(repository: &Repository, names: &HashSet<&'n str>) -> HashMap<&'n str, usize> {
+    let files: Vec<_> = repository.snapshot.files().collect();
+    let counted = files.par_iter().map(|file| {
+        let mut counts: HashMap<&'n str, usize> = HashMap::new();
+        let Ok((text, _)) = read_source(&repository.root, file.path()) else {
+            return counts;
+        };
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+        for word in text.split(|letter: char| !is_part(letter)) {
+            // Names of Ruby may end in a mark, and PHP's and JavaScript's may begin with one, which a symbol's name may leave out.
+            for spelling in [word, word.trim_start_matches('$')] {
+                if let Some(name) = names.get(spelling) {
+                    *counts.entry(name).or_default() += 1;
+                    break;
+                }
+            }
+        }
+        counts
+    });
+    counted.reduce(HashMap::new, |mut all, one| {
+        #[expect(clippy::iter_over_hash_type, reason = "sums do not depend on the order")]
+        for (name, count) in one {
+            *all.entry(name).or_default() += count;
+        }
+        all
+    })
+}
+
+/// How many mentions of a name are definitions or uses that the graph knows.
+fn explained(snapshot: &Snapshot, name: &str) -> usize {
+    let kinds: EdgeKinds = usage_kinds().without(EdgeKind::Overrides).without(EdgeKind::Tests);
+    let mut places: HashSet<(FileId, u32, u32)> = HashSet::new();
+    for symbol in snapshot.named(name) {
+        let at = symbol.name_at();
+        places.insert((symbol.file_id(), at.line, at.column));
+        for edge in snapshot.incoming(symbol.id(), kinds) {
+            if let Some(from) = snapshot.symbol(edge.from) {
+                places.insert((from.file_id(), edge.at.line, edge.at.column));
+            }
+        }
+    }
+    places.len()
 }

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 pub(super) fn hotspots(workspace: &Workspace, ask: &Analyze, page: Page) -> Hotspots {
     let mut found: Vec<(f64, Hotspot)> = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
-        for hot in repository.hottest() {
+        for hot in &repository.hottest().symbols {
             let Some(symbol) = repository.snapshot.symbol(hot.symbol) else {
                 continue;
             };
@@ -46,7 +46,21 @@ pub(super) fn hotspots(workspace: &Workspace, ask: &Analyze, page: Page) -> Hots
         next_cursor: more.then(|| page::cursor(workspace, end)),
         etag: None,
         incomplete: workspace.incomplete(),
+        formula: Some(formula(workspace)),
     }
+}
+
+/// How scores come about, with the number that they are scaled by.
+fn formula(workspace: &Workspace) -> String {
+    let scale = |repository: &crate::workspace::Repository| {
+        let scale = (repository.hottest().highest * 10.0).round() / 10.0;
+        match workspace.is_prefixed() {
+            true => format!("{}:{scale}", repository.name),
+            false => scale.to_string(),
+        }
+    };
+    let scales: Vec<String> = workspace.repositories().iter().map(scale).collect();
+    format!("(2*fan_in+1.5*fan_out+3*cross_cut)*100/{}", scales.join(","))
 }
 
 /// One hot symbol.
@@ -58,8 +72,14 @@ pub(crate) struct Hot {
     pub(crate) score: f64,
 }
 
+/// The hot symbols of a repository, hottest first, and the raw score that counts as 100.
+pub(crate) struct Hottest {
+    pub(crate) symbols: Vec<Hot>,
+    pub(crate) highest: f64,
+}
+
 /// The functions and methods whose score lies at least two standard deviations above the mean, hottest first.
-pub(crate) fn hottest(snapshot: &Snapshot, communities: &Communities) -> Vec<Hot> {
+pub(crate) fn hottest(snapshot: &Snapshot, communities: &Communities) -> Hottest {
     let calls = EdgeKind::Calls | EdgeKind::Instantiates;
     let mut all: Vec<Hot> = Vec::new();
     for symbol in snapshot.symbols() {
@@ -108,5 +128,5 @@ pub(crate) fn hottest(snapshot: &Snapshot, communities: &Communities) -> Vec<Hot
         hot.score = (hot.score / highest * 1000.0).round() / 10.0;
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.symbol.cmp(&b.symbol)));
-    all
+    Hottest { symbols: all, highest }
 }

@@ -1,5 +1,6 @@
 //! `analyze`: questions about the whole graph: what is dead, what is hot, what goes in circles.
 
+mod breaking;
 mod communities;
 mod cycles;
 mod dead_code;
@@ -68,15 +69,15 @@ pub struct HelpLine {
 const KINDS: &[(&str, &str)] = &[
     (
         "dead_code",
-        "symbols that nothing mentions, tests, entry points, overrides and decorated symbols excepted",
+        "symbols that nothing mentions; tests, entry points, overrides, framework hooks and decorated symbols excepted, and exported ones unless include_exported",
     ),
     (
         "hotspots",
-        "symbols that much of the code goes through: 2 × fan_in + 1.5 × fan_out + 3 × cross_cut, scaled to 100",
+        "symbols that much of the code goes through: 2 × fan_in (callers) + 1.5 × fan_out (callees) + 3 × cross_cut (other communities they are in), the highest scaled to 100; those two deviations above the mean",
     ),
     (
         "cycles",
-        "files that import each other in a circle and functions that call each other in a circle, with the edge to cut",
+        "files that import each other in a circle and functions that call each other in a circle, each with the edge to cut and why",
     ),
 ];
 
@@ -103,7 +104,8 @@ pub fn analyze(workspace: &Workspace, ask: &Analyze) -> Result<Analysis, Questio
     }
 }
 
-pub(crate) use hotspots::{Hot, hottest};
+pub(crate) use dead_code::{Dead, dead};
+pub(crate) use hotspots::{Hottest, hottest};
 
 /// Whether a path is among those asked about.
 fn is_asked(ask: &Analyze, workspace: &Workspace, repository: usize, path: &str) -> bool {

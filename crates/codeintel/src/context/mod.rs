@@ -28,6 +28,7 @@ pub use plan_turn::{PlanTurn, Step, TurnPlan, plan_turn};
 pub use wire::answers::ContextPack;
 
 pub(crate) use history::Recency;
+pub(crate) use rank::for_task as ranked_for_task;
 
 use crate::workspace::{SymbolKey, Workspace};
 use fill::Material;

@@ -304,6 +304,58 @@ pub(crate) struct Groups {
     page: Page,
 }
 
+/// A task to start on.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Started {
+    /// What is to be done, in words
+    task: String,
+
+    /// Only paths that start with this
+    #[arg(long, value_name = "PREFIX")]
+    path: Option<String>,
+
+    /// Symbols at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+/// What changed.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Changed {
+    /// Symbols or files that changed
+    #[arg(value_name = "SYMBOL", required = true)]
+    ids: Vec<String>,
+
+    /// Calls between a test and what changed, at most
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+}
+
+/// Both sides of contracts.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Sides {
+    /// list: both sides of each; check: those with one side only
+    #[arg(value_name = "ACTION")]
+    action: Option<String>,
+
+    /// Only http, grpc, graphql, topic or env
+    #[arg(long = "type", value_name = "TYPE")]
+    #[serde(rename = "type")]
+    kind: Option<String>,
+
+    /// Only routes, topics and names that start with this
+    #[arg(long, value_name = "PREFIX")]
+    path: Option<String>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+}
+
 /// Declares verbs: `module: Parameters => "tool"` makes a module with the `Args` and the `run` of a verb.
 macro_rules! questions {
     ($($(#[$about:meta])* $module:ident: $parameters:ident => $tool:literal,)*) => {$(
@@ -357,6 +409,12 @@ questions! {
     stats: Any => "graph_stats",
     /// Questions about the whole graph: dead_code, hotspots, cycles
     analyze: Kind => "analyze",
+    /// Where to start on a task: what matters, with reasons
+    start: Started => "smart_context",
+    /// Tests that exercise what changed, and the commands that run them
+    covering: Changed => "get_test_targets",
+    /// What programs offer each other: routes, gRPC, GraphQL, topics, variables
+    contracts: Sides => "contracts",
     /// What matters for a task, within a budget of tokens
     context: Task => "context_for_task",
     /// What to know before working on some files

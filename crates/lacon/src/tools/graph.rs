@@ -1,17 +1,20 @@
 //! The questions that the graph alone answers.
 
 use codeintel::analyze::{Analysis, Analyze, analyze};
+use codeintel::contracts::{Contracts, Found, contracts};
 use codeintel::editing_context::{Editing, editing_context};
 use codeintel::file_summary::{Summary, file_summary};
 use codeintel::neighbours::{Neighbours, call_chain, callers, dependencies, dependents, implementations};
 use codeintel::repo_outline::{Nothing, graph_stats, repo_outline};
 use codeintel::search_symbols::{Search, search_symbols};
+use codeintel::smart_context::{Start, smart_context};
 use codeintel::symbol_source::{Batch, GetSource, batch_symbols, symbol_source};
+use codeintel::test_targets::{Targets, test_targets};
 use codeintel::usages::{Usages, usages};
 use serde_json::{Map, Value};
 use wire::answers::{
-    Answer, BatchSymbols, Cycles, DeadCode, EditingContext, FileSummary, FindUsages, Hotspots, RepoOutline,
-    SearchSymbols, SubGraph, SymbolSource,
+    Answer, BatchSymbols, ContractsList, ContractsOrphans, Cycles, DeadCode, EditingContext, FileSummary, FindUsages,
+    Hotspots, RepoOutline, SearchSymbols, SmartContext, SubGraph, SymbolSource,
 };
 use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
@@ -142,6 +145,39 @@ pub(super) const TOOLS: &[Tool] = &[
         ask: |desk, arguments| put(desk, arguments, editing_context, EditingContext::LAYOUT),
     },
     Tool {
+        name: "smart_context",
+        about: "Where to start on a task: what matters, ranked, with reasons, and its tests.",
+        toolset: Toolset::Core,
+        scope: Scope::Workspace,
+        max_tokens: 2_000,
+        cut: Cut::Rows,
+        writes: false,
+        parameters: schema::of::<Start>,
+        ask: |desk, arguments| put(desk, arguments, smart_context, SmartContext::LAYOUT),
+    },
+    Tool {
+        name: "get_test_targets",
+        about: "Tests that exercise what changed, and the commands that run them.",
+        toolset: Toolset::Core,
+        scope: Scope::Workspace,
+        max_tokens: 4_000,
+        cut: Cut::Rows,
+        writes: false,
+        parameters: schema::of::<Targets>,
+        ask: |desk, arguments| put(desk, arguments, test_targets, Layout::generic("get_test_targets")),
+    },
+    Tool {
+        name: "contracts",
+        about: "HTTP routes, gRPC, GraphQL, topics, variables: who provides, who uses, what has one side only.",
+        toolset: Toolset::Graph,
+        scope: Scope::Workspace,
+        max_tokens: 4_000,
+        cut: Cut::Rows,
+        writes: false,
+        parameters: schema::of::<Contracts>,
+        ask: both_sides,
+    },
+    Tool {
         name: "analyze",
         about: "The whole graph: dead_code, hotspots, cycles.",
         toolset: Toolset::Graph,
@@ -184,6 +220,19 @@ fn analysis(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal
         Analysis::Hotspots(_) => Hotspots::LAYOUT,
         Analysis::Cycles(_) => Cycles::LAYOUT,
         Analysis::Help(_) => Layout::generic("analyze.help"),
+    };
+    Ok(Reply {
+        value: value(&found)?,
+        layout,
+    })
+}
+
+/// Each action has a layout of its own.
+fn both_sides(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
+    let found = contracts(desk.workspace, &read(arguments)?).map_err(refused)?;
+    let layout = match &found {
+        Found::List(_) => ContractsList::LAYOUT,
+        Found::Orphans(_) => ContractsOrphans::LAYOUT,
     };
     Ok(Reply {
         value: value(&found)?,

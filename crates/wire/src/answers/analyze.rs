@@ -52,6 +52,7 @@ answer! {
             next_cursor: Option<String> = "pass it to get the next page",
             etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",
+            formula: Option<String> = "how the columns make the score",
         }
     }
 }
@@ -65,10 +66,24 @@ row! {
     }
 }
 
+row! {
+    /// The edge to remove from a cycle.
+    CycleCut {
+        cycle: u64 = "which cycle, by its place in this answer, from 1",
+        from: String = "id of what should no longer need",
+        to: String = "id of what it needs",
+        lines: String = "where it says so, separated by commas",
+        why: String = "why this edge",
+    }
+}
+
 answer! {
-    /// Circles of symbols or files that need each other.
+    /// Circles of symbols or files that need each other, and where to cut them.
     Cycles = "analyze.cycles" {
-        sections { cycles: Vec<Cycle> => Section::many("", "cycles", Cycle::COLUMNS) }
+        sections {
+            cycles: Vec<Cycle> => Section::many("", "cycles", Cycle::COLUMNS),
+            cuts: Vec<CycleCut> => Section::many(".cuts", "cuts", CycleCut::COLUMNS),
+        }
         meta {
             total: u64 = "cycles in all, returned or not",
             truncated: bool = "whether cycles were left out",

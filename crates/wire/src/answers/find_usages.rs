@@ -26,6 +26,7 @@ answer! {
             next_cursor: Option<String> = "pass it to get the next page",
             etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",
+            symbol: Option<String> = "the symbol that was asked about, where no row names it",
         }
     }
 }
