@@ -135,10 +135,12 @@ struct Table {
     memory_mb: Option<u64>,
     #[serde(default)]
     idle_seconds: Option<u64>,
+    #[serde(default)]
+    hung_seconds: Option<u64>,
 }
 
 impl Config {
-    /// Reads a configuration: `off`, `project_folders`, `memory_mb`, `idle_seconds` and `[[server]]` entries.
+    /// Reads a configuration: `off`, `project_folders`, `memory_mb`, `idle_seconds`, `hung_seconds` and `[[server]]` entries.
     pub fn parse(text: &str) -> Result<Config, String> {
         let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
         let usual = Config::default();
@@ -148,6 +150,7 @@ impl Config {
             off: table.off,
             memory: table.memory_mb.map_or(usual.memory, |megabytes| megabytes << 20),
             idle: table.idle_seconds.map_or(usual.idle, Duration::from_secs),
+            hung: table.hung_seconds.map_or(usual.hung, Duration::from_secs),
             ..usual
         })
     }

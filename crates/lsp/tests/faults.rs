@@ -26,7 +26,7 @@ impl Project {
         let table = format!(
             "[[server]]\nname = \"fake\"\nlanguages = {{ toy = \"toy\" }}\ncommands = [[{:?}]]\n\
              ready = {{ notification = \"experimental/serverStatus\", member = \"quiescent\", equals = true }}\n",
-            program()
+            program("fake_language_server")
         );
         let config = Config {
             back_off: Duration::from_millis(50),

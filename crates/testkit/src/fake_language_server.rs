@@ -281,14 +281,15 @@ pub fn log(root: &Path) -> String {
     std::fs::read_to_string(root.join("fake-server.log")).unwrap_or_default()
 }
 
-/// The program, built as the example `fake_language_server` of the crate whose test runs.
-pub fn program() -> PathBuf {
+/// The program, built as this example of the crate whose test runs. Names differ, since all crates share one folder of examples.
+pub fn program(example: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
     let deps = test.parent().expect("a test is in a folder");
     let path = deps
         .parent()
         .expect("deps is in a folder")
-        .join("examples/fake_language_server");
+        .join("examples")
+        .join(example);
     assert!(path.is_file(), "no `{}`: run the whole crate's tests", path.display());
     path
 }
