@@ -19,7 +19,7 @@ use wire::tokens::Tokenizer;
 
 use self::load::Load;
 use self::questions::{Question, questions, samples};
-use self::stdio::{Client, resident, text};
+use self::stdio::{Client, Follows, resident, text};
 use crate::commands::index::size;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -77,6 +77,10 @@ struct TreeMeasured {
     first_answer_milliseconds: f64,
     /// Resident after the first answer, and after all questions.
     resident_bytes: [u64; 2],
+    /// The same two of a server that keeps the index up to date, as it does unless told otherwise: the time to its first answer,
+    /// and resident once it follows changes.
+    following_first_answer_milliseconds: f64,
+    following_resident_bytes: u64,
     tools_list_tokens: usize,
     tools: Vec<ToolMeasured>,
     left_out: Vec<&'static str>,
@@ -180,9 +184,11 @@ fn measure(root: &Path, args: &Args) -> anyhow::Result<TreeMeasured> {
     let samples = samples(&snapshot, args.symbols);
     let first = samples.first().context("nothing in it is used")?.id.clone();
     let (questions, left_out) = questions(&samples);
-    let first_answer_milliseconds = first_answer(root, &first)?;
+    let first_answer_milliseconds = first_answer(root, &first, Follows::Nothing)?;
+    let following_first_answer_milliseconds = first_answer(root, &first, Follows::Changes)?;
+    let following_resident_bytes = following(root, &first)?;
 
-    let mut client = Client::start(root, None)?;
+    let mut client = Client::start(root, Follows::Nothing)?;
     client.call("get_callers", &json!({"id": first}))?;
     let at_first = resident(client.process());
     let listed = client.request("tools/list", &json!({}))?.result;
@@ -205,7 +211,7 @@ fn measure(root: &Path, args: &Args) -> anyhow::Result<TreeMeasured> {
                 // Analyses of the whole graph are asked as often as the rest, so that they do not drown it.
                 question.calls.iter().take(20).map(|call| (question.tool, call.clone()))
             });
-            Some(load::load(root, None, all.collect(), args.sessions, calls)?)
+            Some(load::load(root, all.collect(), args.sessions, calls)?)
         }
     };
     Ok(TreeMeasured {
@@ -216,6 +222,8 @@ fn measure(root: &Path, args: &Args) -> anyhow::Result<TreeMeasured> {
         edges: snapshot.edge_count(),
         first_answer_milliseconds,
         resident_bytes,
+        following_first_answer_milliseconds,
+        following_resident_bytes,
         tools_list_tokens,
         tools,
         left_out,
@@ -224,15 +232,35 @@ fn measure(root: &Path, args: &Args) -> anyhow::Result<TreeMeasured> {
     })
 }
 
-fn first_answer(root: &Path, symbol: &str) -> anyhow::Result<f64> {
+fn first_answer(root: &Path, symbol: &str, follows: Follows) -> anyhow::Result<f64> {
     let mut times = Vec::new();
     for _ in 0..5 {
         let began = Instant::now();
-        let mut client = Client::start(root, None)?;
+        let mut client = Client::start(root, follows)?;
         client.call("get_callers", &json!({"id": symbol}))?;
         times.push(began.elapsed());
     }
     Ok(Times::of(&mut times).p50)
+}
+
+/// Resident memory of a server that has looked at the whole tree and follows its changes.
+fn following(root: &Path, symbol: &str) -> anyhow::Result<u64> {
+    let mut client = Client::start(root, Follows::Changes)?;
+    let limit = Instant::now() + Duration::from_secs(120);
+    loop {
+        let (answer, _) = text(
+            &client
+                .call("get_callers", &json!({"id": symbol, "format": "json"}))?
+                .result,
+        );
+        if !answer.contains("\"incomplete\"") || Instant::now() > limit {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // What it prepares for the first edit comes after that.
+    std::thread::sleep(Duration::from_secs(5));
+    Ok(resident(client.process()))
 }
 
 fn timed(client: &mut Client, question: &Question, calls: usize) -> anyhow::Result<Times> {
@@ -291,7 +319,8 @@ fn said(measured: &Measured) -> String {
     for tree in &measured.trees {
         text.push_str(&format!(
             "{}: {} files, {} lines, {} symbols, {} edges\n\
-             start to first answer {:.0} ms; resident {} after it, {} after all; tools/list {} tokens\n",
+             start to first answer {:.0} ms; resident {} after it, {} after all\n\
+             following changes: {:.0} ms, {}; tools/list {} tokens\n",
             tree.root,
             tree.files,
             tree.lines,
@@ -300,6 +329,8 @@ fn said(measured: &Measured) -> String {
             tree.first_answer_milliseconds,
             size(tree.resident_bytes[0]),
             size(tree.resident_bytes[1]),
+            tree.following_first_answer_milliseconds,
+            size(tree.following_resident_bytes),
             tree.tools_list_tokens
         ));
         text.push_str(&tools_table(&tree.tools));

@@ -39,19 +39,13 @@ pub(super) struct Load {
 pub(super) type Call = (&'static str, Value);
 
 /// Asks `calls` questions from `sessions` sessions at once, after a warm-up of as many again.
-pub(super) fn load(
-    root: &Path,
-    index_dir: Option<&Path>,
-    questions: Vec<Call>,
-    sessions: usize,
-    calls: usize,
-) -> Result<Load> {
+pub(super) fn load(root: &Path, questions: Vec<Call>, sessions: usize, calls: usize) -> Result<Load> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the asynchronous runtime")?;
     runtime.block_on(async {
-        let (mut server, url) = start(root, index_dir, sessions).await?;
+        let (mut server, url) = start(root, sessions).await?;
         let measured = run(&server, &url, Arc::new(questions), sessions, calls).await;
         // It may be gone already.
         drop(server.kill().await);
@@ -59,15 +53,12 @@ pub(super) fn load(
     })
 }
 
-async fn start(root: &Path, index_dir: Option<&Path>, sessions: usize) -> Result<(Child, String)> {
+async fn start(root: &Path, sessions: usize) -> Result<(Child, String)> {
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command
         .args(["mcp", "--no-watch", "--http", "127.0.0.1:0", "--max-sessions"])
         .arg((sessions + 1).to_string())
         .arg(root);
-    if let Some(directory) = index_dir {
-        command.arg("--index-dir").arg(directory);
-    }
     let mut server = command
         .env_remove("LACON_OUTPUT_FORMAT")
         .env_remove("LACON_HTTP_TOKEN")

@@ -75,7 +75,9 @@ pub(super) fn questions(samples: &[Sample]) -> (Vec<Question>, Vec<&'static str>
 
 /// Whether a tool that requires nothing can be asked about symbols all the same.
 fn takes_symbols(schema: &Map<String, Value>) -> bool {
-    schema.get("properties").is_some_and(|properties| properties.get("symbols").is_some())
+    schema
+        .get("properties")
+        .is_some_and(|properties| properties.get("symbols").is_some())
 }
 
 /// Arguments made from a sample by what they are called; `None` when one is not known.

@@ -16,6 +16,13 @@ pub(super) struct Client {
     last: u64,
 }
 
+/// Whether the server keeps the index up to date, which costs memory of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    Changes,
+    Nothing,
+}
+
 /// What came back, and when.
 pub(super) struct Answered {
     pub(super) result: Value,
@@ -23,12 +30,12 @@ pub(super) struct Answered {
 }
 
 impl Client {
-    /// Starts a server on an index as it is, and begins a session.
-    pub(super) fn start(root: &Path, index_dir: Option<&Path>) -> Result<Client> {
+    /// Starts a server and begins a session.
+    pub(super) fn start(root: &Path, follows: Follows) -> Result<Client> {
         let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
-        command.args(["mcp", "--no-watch"]).arg(root);
-        if let Some(directory) = index_dir {
-            command.arg("--index-dir").arg(directory);
+        command.arg("mcp").arg(root);
+        if follows == Follows::Nothing {
+            command.arg("--no-watch");
         }
         let mut process = command
             .env_remove("LACON_OUTPUT_FORMAT")
