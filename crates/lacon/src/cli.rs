@@ -27,7 +27,13 @@ pub(crate) struct Cli {
     pub(crate) verbose: u8,
 
     /// Colour what is meant for people: auto (on a terminal, unless NO_COLOR is set), always or never
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        hide_possible_values = true
+    )]
     pub(crate) color: clap::ColorChoice,
 
     #[command(subcommand)]
@@ -55,6 +61,7 @@ macro_rules! verbs {
 }
 pub(crate) use verbs;
 
+use commands::compilers::{changes, definition, diagnostics, enrich, explore, fixes, hover, references};
 use commands::descriptors::{exports, function, laravel_routes, lines, type_};
 use commands::questions::{
     analyze, blast_radius, callers, calls, communities, context, context_files, context_pr, contracts, covering,
@@ -62,8 +69,8 @@ use commands::questions::{
     symbols, usages,
 };
 use commands::{
-    bench, completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status, tokens,
-    watch,
+    bench, completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status,
+    tokens, undo, watch,
 };
 
 verbs! {
@@ -79,6 +86,14 @@ verbs! {
         Dependencies => dependencies,
         Dependents => dependents,
         Implementations => implementations,
+        References => references,
+        Definition => definition,
+        Hover => hover,
+        Diagnostics => diagnostics,
+        Explore => explore,
+        Fixes => fixes,
+        Changes => changes,
+        Enrich => enrich,
         Source => source,
         Symbols => symbols,
         Summary => summary,
@@ -102,6 +117,7 @@ verbs! {
         Communities => communities,
         Plan => plan,
         Savings => savings,
+        Undo => undo,
         Mcp => mcp,
         Init => init,
         Doctor => doctor,

@@ -1,6 +1,7 @@
 //! One file per verb: its `Args` (parsed by clap, whose doc comment is the help) and its `run`.
 
 pub(crate) mod bench;
+pub(crate) mod compilers;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod decode;
@@ -14,7 +15,8 @@ pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod questions;
+pub(crate) mod savings;
 pub(crate) mod status;
 pub(crate) mod tokens;
-pub(crate) mod savings;
+pub(crate) mod undo;
 pub(crate) mod watch;

@@ -148,7 +148,7 @@ pub(crate) struct Services {
 impl Default for Services {
     fn default() -> Services {
         Services {
-            compilers: ::lsp::Servers::new(::lsp::Config::default()),
+            compilers: ::lsp::Servers::new(lsp::config()),
             told: codeintel::compiler::Memory::default(),
             one_shot: false,
             workbench: Workbench::default(),

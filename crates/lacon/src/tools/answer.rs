@@ -75,7 +75,8 @@ fn not_yet(refusal: Refusal, workspace: &Workspace) -> Refusal {
 }
 
 fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Common) -> Result<Said, Refusal> {
-    let workspace = &scope::narrow(tool, desk.workspace, common.repo.as_ref())?;
+    let workspace = scope::narrow(tool, desk.workspace, common.repo.as_ref())?;
+    let workspace = &desk.services.told.enrich(workspace);
     let finished = RefCell::new(None);
     let wish = Wish {
         format: common.format,

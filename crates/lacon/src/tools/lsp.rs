@@ -1,5 +1,7 @@
 //! The questions that a compiler answers best: at once by the graph, by the language server as soon as it is ready.
 
+use std::path::PathBuf;
+
 use codeintel::compiler::{self, Compilers, layouts};
 use codeintel::{QuestionError, Workspace};
 use serde::Serialize;
@@ -29,6 +31,33 @@ const fn tool(
         writes: false,
         parameters,
         ask,
+    }
+}
+
+/// Which servers the user wants: `LACON_LSP=off` for none, else the file that `LACON_LSP_CONFIG` names or `lacon/lsp.toml` in the user's
+/// configuration directory. A tree cannot say it: opening a repository must not choose what is run.
+pub(super) fn config() -> ::lsp::Config {
+    if std::env::var("LACON_LSP").is_ok_and(|word| word == "off") {
+        return ::lsp::Config {
+            off: true,
+            ..::lsp::Config::default()
+        };
+    }
+    let named = std::env::var_os("LACON_LSP_CONFIG").map(PathBuf::from);
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".config"));
+    let usual = || std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
+    let path = named.clone().or_else(|| Some(usual()?.join("lacon/lsp.toml")));
+    let read = path.as_ref().map(std::fs::read_to_string);
+    match (read, path) {
+        (Some(Ok(text)), Some(path)) => ::lsp::Config::parse(&text).unwrap_or_else(|error| {
+            tracing::warn!(path = %path.display(), %error, "the language servers' configuration does not read; the usual ones are used");
+            ::lsp::Config::default()
+        }),
+        (Some(Err(error)), Some(path)) if named.is_some() => {
+            tracing::warn!(path = %path.display(), %error, "the language servers' configuration cannot be read");
+            ::lsp::Config::default()
+        }
+        _ => ::lsp::Config::default(),
     }
 }
 

@@ -1,0 +1,171 @@
+//! The questions that a compiler answers best as verbs: `lacon references Cart.add --wait` asks `find_references`. Without `--wait` the
+//! graph answers and no language server is started.
+
+use std::path::PathBuf;
+
+use codeintel::compiler::{Compilers, Enrich, enrich as ask_all};
+use serde::{Serialize, Serializer};
+
+use super::questions::{Asking, Page, ask, questions};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::tools::trees::Trees;
+use crate::tools::{Services, readable};
+
+/// A symbol or a place.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Place {
+    /// Symbol: id, name, Owner.name or path:line:column
+    #[arg(value_name = "SYMBOL")]
+    symbol: String,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    patience: Patience,
+}
+
+/// A symbol or a place, and how many rows.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Listed {
+    #[command(flatten)]
+    #[serde(flatten)]
+    place: Place,
+
+    /// Rows at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+/// A symbol or a place, and a page of rows.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Paged {
+    #[command(flatten)]
+    #[serde(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+}
+
+/// A file.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct File {
+    /// Path of the file, or the end of it
+    path: String,
+
+    /// Least severity: error, warning, information or hint
+    #[arg(long, value_name = "SEVERITY")]
+    severity: Option<String>,
+
+    /// Findings at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    patience: Patience,
+}
+
+/// What to compare with.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Base {
+    /// Commit or branch (default the trunk); HEAD for what is not committed
+    base: Option<String>,
+
+    /// Symbols at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+
+    /// Which repository, where there are several
+    #[arg(long, value_name = "NAME")]
+    repo: Option<String>,
+}
+
+/// How long to wait.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Patience {
+    /// Wait until the language server has read the project, and answer with what it says
+    #[arg(long)]
+    #[serde(serialize_with = "as_word", skip_serializing_if = "std::ops::Not::not")]
+    wait: bool,
+
+    /// Milliseconds at most
+    #[arg(long, value_name = "MS")]
+    max_wait_ms: Option<u64>,
+}
+
+fn as_word<S: Serializer>(_: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("lsp")
+}
+
+questions! {
+    /// Every mention of a symbol, by file
+    references: Paged => "find_references",
+    /// Where what stands at a place is defined
+    definition: Listed => "go_to_definition",
+    /// Type, signature and documentation of what stands at a place
+    hover: Place => "hover",
+    /// Errors and warnings of the compiler
+    diagnostics: File => "get_diagnostics",
+    /// A symbol at a glance: what it is, source, callers, mentions, tests
+    explore: Listed => "explore_symbol",
+    /// Fixes and refactorings that the compiler offers at a place
+    fixes: Listed => "suggest_fixes",
+    /// Which symbols differ from a commit, and how far that reaches
+    changes: Base => "detect_changes",
+}
+
+pub(crate) mod enrich {
+    /// Ask the language servers about every symbol and keep what they say with the index
+    #[derive(clap::Args)]
+    pub(crate) struct Args {
+        /// The root of the tree
+        #[arg(default_value = ".", value_name = "DIR")]
+        pub(super) root: super::PathBuf,
+
+        /// Only this language
+        #[arg(long, value_name = "LANGUAGE")]
+        pub(super) language: Option<String>,
+
+        /// Only paths that start with this
+        #[arg(long, value_name = "PREFIX")]
+        pub(super) path: Option<String>,
+
+        /// Seconds at most
+        #[arg(long, value_name = "N", default_value_t = 300)]
+        pub(super) seconds: u64,
+
+        /// Print JSON
+        #[arg(long)]
+        pub(super) json: bool,
+    }
+
+    pub(crate) fn run(args: Args, output: &mut super::Output) -> Result<(), super::Failure> {
+        super::enrich_tree(args, output)
+    }
+}
+
+fn enrich_tree(args: enrich::Args, output: &mut Output) -> Result<(), Failure> {
+    let trees = Trees::open(&[args.root], None)?;
+    let workspace = trees.workspace().map_err(super::questions::failure)?;
+    let services = Services::default();
+    let compilers = Compilers {
+        servers: &services.compilers,
+        memory: &services.told,
+        eager: true,
+    };
+    let asked = Enrich {
+        language: args.language,
+        path: args.path,
+        seconds: Some(args.seconds),
+    };
+    let found = ask_all(&workspace, compilers, &asked)
+        .map_err(|error| super::questions::failure(crate::tools::refused(error)))?;
+    let value = serde_json::to_value(&found)?;
+    match args.json {
+        true => output.json(&value)?,
+        false => output.line(readable::text(&value, output.paint())),
+    }
+    Ok(())
+}

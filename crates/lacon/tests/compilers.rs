@@ -1,0 +1,400 @@
+//! The questions that a compiler answers best, asked of the real binary: at once and by the graph while the server cannot, by the
+//! server when it can, and with a reason whatever the server does.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::fake_language_server::{log, program};
+use wire::tokens::Tokenizer;
+
+/// A running `lacon mcp`.
+struct Lacon {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    next: i64,
+}
+
+impl Lacon {
+    fn start(root: &Path, config: &Path) -> Lacon {
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../.tools")
+            .canonicalize()
+            .unwrap_or_default();
+        let own = ["bin", "python/bin", "node_modules/.bin"].map(|folder| tools.join(folder));
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&inherited))).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lacon"))
+            .arg("mcp")
+            .arg(root)
+            .env("LACON_LSP_CONFIG", config)
+            .env("PATH", path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut lacon = Lacon {
+            child,
+            input,
+            output,
+            next: 0,
+        };
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        lacon.request("initialize", hello);
+        lacon.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while lacon.ask("graph_stats", json!({})).get("error").is_some() {
+            assert!(Instant::now() < deadline, "the index is not there");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        lacon
+    }
+
+    fn send(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+
+    fn request(&mut self, method: &str, parameters: Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "lacon ended");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == json!(id) && message.get("method").is_none() {
+                return message["result"].clone();
+            }
+        }
+    }
+
+    /// The text of an answer.
+    fn text(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        result["content"][0]["text"].as_str().unwrap_or_default().to_string()
+    }
+
+    /// The answer as JSON.
+    fn ask(&mut self, tool: &str, mut arguments: Value) -> Value {
+        arguments["format"] = "json".into();
+        let text = self.text(tool, arguments);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+}
+
+impl Drop for Lacon {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// A project, and a configuration under which Python is read by the faulty server.
+struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(script: &str) -> Project {
+        let folder = tempfile::Builder::new().prefix("lacon-").tempdir().unwrap();
+        let project = Project { folder };
+        let root = project.root();
+        std::fs::create_dir(&root).unwrap();
+        project.script(script);
+        std::fs::write(root.join("lib.py"), "def greet(name):\n    return name\n").unwrap();
+        std::fs::write(
+            root.join("app.py"),
+            "from lib import greet\n\n\ndef main():\n    greet(1)\n",
+        )
+        .unwrap();
+        let config = format!(
+            "hung_seconds = 1\n[[server]]\nname = \"fake\"\nlanguages = {{ python = \"python\" }}\ncommands = [[{:?}]]\n\
+             memory_mb = 150\n\
+             ready = {{ notification = \"experimental/serverStatus\", member = \"quiescent\", equals = true }}\n",
+            program("faulty_language_server")
+        );
+        std::fs::write(project.config(), config).unwrap();
+        project
+    }
+
+    fn script(&self, script: &str) {
+        std::fs::write(self.root().join("fake-server.json"), script).unwrap();
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("tree")
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder.path().join("lsp.toml")
+    }
+
+    fn start(&self) -> Lacon {
+        Lacon::start(&self.root(), &self.config())
+    }
+
+    /// Processes that the server's log names.
+    fn processes(&self) -> Vec<u32> {
+        let log = log(&self.root());
+        let named = log
+            .lines()
+            .filter_map(|line| line.strip_prefix("started ").or(line.strip_prefix("child ")));
+        named.filter_map(|number| number.parse().ok()).collect()
+    }
+}
+
+fn is_alive(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+fn wait_dead(processes: Vec<u32>) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    for process in processes {
+        while is_alive(process) {
+            assert!(Instant::now() < deadline, "process {process} is still there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_cold_question_is_answered_by_the_graph_at_once() {
+    let project = Project::new(r#"{"ready": "never"}"#);
+    let mut lacon = project.start();
+    let mut fastest = Duration::MAX;
+    for _ in 0..5 {
+        let began = Instant::now();
+        let found = lacon.ask("find_references", json!({"symbol": "greet"}));
+        fastest = fastest.min(began.elapsed());
+        assert_eq!(
+            (&found["tier"], &found["complete"]),
+            (&json!("graph"), &json!(false)),
+            "{found}"
+        );
+        assert_eq!(found["total"], 2, "never none: {found}");
+        assert!(found["note"].as_str().unwrap().contains("wait: lsp"), "{found}");
+    }
+    assert!(fastest < Duration::from_millis(50), "{fastest:?}");
+}
+
+#[test]
+fn a_ready_server_answers_and_a_symbol_a_place_and_a_snippet_mean_the_same() {
+    let project = Project::new("{}");
+    let mut lacon = project.start();
+    let whole = lacon.ask(
+        "find_references",
+        json!({"symbol": "greet", "wait": "lsp", "include_declaration": true}),
+    );
+    assert_eq!(
+        (&whole["tier"], &whole["complete"], &whole["total"]),
+        (&json!("lsp"), &json!(true), &json!(3)),
+        "{whole}"
+    );
+    for pointer in [
+        json!({"symbol": "lib.py:1:5"}),
+        json!({"path": "lib.py", "line": 1, "column": 6}),
+        json!({"path": "lib.py", "line": 1, "symbol": "greet"}),
+        json!({"path": "lib.py", "snippet": "def @@greet"}),
+        json!({"path": "lib.py", "symbol": "greet"}),
+    ] {
+        let mut ask = pointer.clone();
+        ask["include_declaration"] = true.into();
+        let found = lacon.ask("find_references", ask);
+        assert_eq!(found["references"], whole["references"], "{pointer}");
+    }
+    let wrong = lacon.ask(
+        "find_references",
+        json!({"path": "lib.py", "snippet": "nothing like it"}),
+    );
+    assert_eq!(wrong["error"]["code"], "invalid_argument");
+}
+
+/// Whatever the server does, the call returns in time with the graph's answer and the reason; and once the server behaves, the
+/// answer is the server's again.
+#[test]
+fn a_faulty_server_is_a_reason_and_comes_back() {
+    for (fault, reason) in [
+        ("die", "exit status: 3"),
+        ("hang", "took longer"),
+        ("garbage", "not the language server"),
+        ("grow", "MB"),
+    ] {
+        let project = Project::new(&format!(
+            r#"{{"faults": {{"textDocument/references": "{fault}"}}, "child": true}}"#
+        ));
+        let mut lacon = project.start();
+        let began = Instant::now();
+        let mut ask = json!({"symbol": "greet", "wait": "lsp", "max_wait_ms": 8000});
+        if fault == "hang" {
+            ask["max_wait_ms"] = 1500.into();
+        }
+        let found = lacon.ask("find_references", ask);
+        assert!(
+            began.elapsed() < Duration::from_secs(12),
+            "{fault}: {:?}",
+            began.elapsed()
+        );
+        assert_eq!(
+            (&found["tier"], &found["total"]),
+            (&json!("graph"), &json!(2)),
+            "{fault}: {found}"
+        );
+        let note = found["note"].as_str().unwrap();
+        assert!(note.contains(reason), "{fault}: {note}");
+        project.script("{}");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let found = lacon.ask(
+                "find_references",
+                json!({"symbol": "greet", "wait": "lsp", "max_wait_ms": 5000}),
+            );
+            if found["tier"] == "lsp" {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{fault}: {found}");
+        }
+        let processes = project.processes();
+        lacon.child.kill().unwrap();
+        lacon.child.wait().unwrap();
+        wait_dead(processes);
+    }
+}
+
+#[test]
+fn no_server_outlives_lacon_however_it_ends() {
+    for signal in ["KILL", "TERM", "INT"] {
+        let project = Project::new(r#"{"child": true}"#);
+        let mut lacon = project.start();
+        lacon.ask("hover", json!({"symbol": "greet", "wait": "lsp"}));
+        let processes = project.processes();
+        assert_eq!(processes.len(), 2, "a server and its child");
+        let killed = Command::new("kill")
+            .args(["-s", signal, &lacon.child.id().to_string()])
+            .status();
+        assert!(killed.unwrap().success());
+        wait_dead(processes);
+    }
+    let project = Project::new(r#"{"child": true}"#);
+    let mut lacon = project.start();
+    lacon.ask("hover", json!({"symbol": "greet", "wait": "lsp"}));
+    let processes = project.processes();
+    // The end of the conversation.
+    drop(lacon.input.take());
+    wait_dead(processes);
+}
+
+/// A real server corrects the graph; what it said is known after a restart, and forgotten when the code changes.
+#[test]
+fn what_the_compiler_said_is_kept_until_its_inputs_change() {
+    let folder = tempfile::Builder::new().prefix("lacon-").tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let config = root.join("lsp.toml");
+    std::fs::write(&config, "").unwrap();
+    std::fs::write(
+        root.join("lib.py"),
+        "class Greeter:\n    def greet(self, name: str) -> str:\n        return name\n",
+    )
+    .unwrap();
+    // The graph cannot follow this: the class comes out of a dictionary of strings.
+    let app = "import lib\n\n\ndef pick(which: str) -> 'lib.Greeter':\n    return getattr(lib, which)()\n\n\n\
+               def main():\n    pick('Greeter').greet('x')\n";
+    std::fs::write(root.join("app.py"), app).unwrap();
+    let origins = |lacon: &mut Lacon| -> Vec<(String, String)> {
+        let found = lacon.ask("find_usages", json!({"id": "Greeter.greet"}));
+        let rows = found["usages"].as_array().unwrap().iter();
+        rows.map(|row| {
+            let text = |name: &str| row[name].as_str().unwrap().to_string();
+            (text("from"), text("origin"))
+        })
+        .collect()
+    };
+    let mut lacon = Lacon::start(&root, &config);
+    let found = lacon.ask("find_references", json!({"symbol": "Greeter.greet", "wait": "lsp"}));
+    assert_eq!((&found["tier"], &found["total"]), (&json!("lsp"), &json!(1)), "{found}");
+    let confirmed = vec![("app.py::main".to_string(), "lsp_resolved".to_string())];
+    assert_eq!(origins(&mut lacon), confirmed);
+    drop(lacon);
+    let mut lacon = Lacon::start(&root, &config);
+    assert_eq!(origins(&mut lacon), confirmed, "after a restart, with no server");
+    std::fs::write(root.join("app.py"), app.replace("def main", "def other")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while origins(&mut lacon).iter().any(|(_, origin)| origin == "lsp_resolved") {
+        assert!(Instant::now() < deadline, "an edited file keeps no facts");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The same facts as a list of objects: a row of several places is one object for each.
+fn flat(mut answer: Value) -> Value {
+    if let Some(rows) = answer["references"].as_array() {
+        let places = rows.iter().flat_map(|row| {
+            let places = row["at"].as_array().unwrap().iter();
+            places.map(|place| {
+                let (line, column) = place.as_str().unwrap().split_once(':').unwrap();
+                let number = |text: &str| text.parse::<u64>().unwrap();
+                json!({"path": row["path"], "line": number(line), "column": number(column)})
+            })
+        });
+        answer["references"] = places.collect();
+    }
+    answer
+}
+
+/// Few tokens: at least three tenths less than compact JSON of the same facts on lists, a fifth on mixed answers.
+#[test]
+fn answers_cost_fewer_tokens_than_compact_json() {
+    let folder = tempfile::Builder::new().prefix("lacon-").tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let config = root.join("lsp.toml");
+    std::fs::write(&config, "").unwrap();
+    let mut library =
+        String::from("class Store:\n    def save(self, key: str, value: int) -> bool:\n        return bool(value)\n");
+    for number in 0..30 {
+        library.push_str(&format!(
+            "\n\ndef read_{number}(path: str, limit: int = {number}) -> list[str]:\n    return [path] * limit\n"
+        ));
+    }
+    std::fs::create_dir(root.join("services")).unwrap();
+    std::fs::write(root.join("services/storage.py"), library).unwrap();
+    for number in 0..12 {
+        let text = format!(
+            "from services.storage import Store\n\n\ndef handle_{number}(store: Store) -> None:\n    store.save('a', {number})\n    \
+             store.save('b', 'wrong')\n    if store.save('c', 3):\n        store.missing()\n"
+        );
+        std::fs::write(root.join(format!("services/handler_{number}.py")), text).unwrap();
+    }
+    let broken = "import nowhere\n\n\ndef broken(count: int) -> str:\n    first = missing_one\n    second = missing_two\n    \
+                  count.nothing\n    count()\n    for item in count:\n        print(item, third)\n    return count\n";
+    std::fs::write(root.join("services/broken.py"), broken).unwrap();
+    let mut lacon = Lacon::start(&root, &config);
+    lacon.ask("hover", json!({"symbol": "Store.save", "wait": "lsp"}));
+    for (tool, arguments, least) in [
+        ("list_symbols", json!({"path": "services/storage.py"}), 0.30),
+        ("find_references", json!({"symbol": "Store.save"}), 0.30),
+        ("get_diagnostics", json!({"path": "services/broken.py"}), 0.20),
+        ("explore_symbol", json!({"symbol": "Store.save"}), 0.20),
+    ] {
+        let json = lacon.ask(tool, arguments.clone());
+        assert_eq!(json["tier"], "lsp", "{json}");
+        let (compact, sent) = (flat(json).to_string(), lacon.text(tool, arguments));
+        let count = |text: &str| Tokenizer::O200k.count(text) as f64;
+        let saved = 1.0 - count(&sent) / count(&compact);
+        eprintln!(
+            "{tool}: {} tokens instead of {}, {:.1} % fewer",
+            count(&sent),
+            count(&compact),
+            saved * 100.0
+        );
+        assert!(saved >= least, "{tool}: {saved:.3}\n{sent}\n{compact}");
+    }
+}
