@@ -14,6 +14,7 @@ use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Flow, Nam
 
 use super::bindings::{Bindings, Source};
 use super::languages::Compiled;
+use super::linker::Names;
 use super::members;
 use super::names::is_callable;
 use super::tables::Round;
@@ -63,6 +64,8 @@ pub struct Evaluation<'a> {
     pub(super) settled: Vec<bool>,
     /// Members found so far, by (type, name).
     pub(super) lookups: RefCell<Lookups>,
+    /// What bare names mean that the file does not bind, found so far.
+    pub(super) ambients: WordMap<Word, Names>,
     pub(super) changed: bool,
     /// By binding, filled when first asked for.
     pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,
@@ -97,6 +100,7 @@ impl<'a> Evaluation<'a> {
             late: late(facts),
             settled: vec![false; facts.expressions.len()],
             lookups: RefCell::default(),
+            ambients: WordMap::default(),
             changed: false,
             declared_types: OnceCell::new(),
         };

@@ -141,7 +141,12 @@ impl Evaluation<'_> {
             set = Set::default();
         }
         if set.is_empty() {
-            let found = self.linker.ambient(self.file, word, text);
+            let linker = self.linker;
+            let found = self
+                .ambients
+                .entry(word)
+                .or_insert_with(|| linker.ambient(self.file, word, text))
+                .clone();
             self.add_found(&found, Evidence::Package, &mut set);
         }
         if set.is_empty() && !text.is_empty() && text == self.policy.policy.own_exports {

@@ -2,6 +2,7 @@
 //! the readers of what changed look again.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use smallvec::SmallVec;
 use syntax::facts::{ImportForm, Kind};
@@ -343,12 +344,24 @@ impl<'a> View<'a> {
         let Some(depth) = depth.checked_sub(1) else {
             return;
         };
+        if self.find_export_here(file, name, depth, found) {
+            self.find_in_wildcards(file, name, depth, found);
+        }
+    }
+
+    /// What the file itself exports under `name`; says whether it may come through a wildcard instead.
+    fn find_export_here(&self, file: u32, name: Word, depth: u8, found: &mut Names) -> bool {
         self.note(Key::named(file, name));
         let links = &self.tables.links[file as usize];
         match links.export(name) {
-            Some(ExportLink::Definition(id)) => return self.push_definition(Place { file, id }, found),
-            Some(ExportLink::Import(import)) => return self.find_import(file, import, true, depth, found),
-            Some(ExportLink::Value) => return push(found, Found::Export(file, name)),
+            Some(export) => {
+                match export {
+                    ExportLink::Definition(id) => self.push_definition(Place { file, id }, found),
+                    ExportLink::Import(import) => self.find_import(file, import, true, depth, found),
+                    ExportLink::Value => push(found, Found::Export(file, name)),
+                }
+                return false;
+            }
             None => {}
         }
         for &(_, link) in links.named(name) {
@@ -364,12 +377,18 @@ impl<'a> View<'a> {
         {
             self.push_module(module, found);
         }
-        if found.is_empty() {
-            self.find_in_wildcards(file, name, depth, found);
-        }
+        found.is_empty()
     }
 
     pub(super) fn find_in_wildcards(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
+        if self.tables.links[file as usize].wildcards.is_empty() {
+            return self.note(Key::wildcards(file));
+        }
+        self.search_wildcards(file, name, depth, &mut HashSet::from([file]), found);
+    }
+
+    /// Files that take every name of each other are legion (and circular) where a `require` does that: each is asked once.
+    fn search_wildcards(&self, file: u32, name: Word, depth: u8, seen: &mut HashSet<u32>, found: &mut Names) {
         let Some(depth) = depth.checked_sub(1) else {
             return;
         };
@@ -378,7 +397,11 @@ impl<'a> View<'a> {
         // Of two wildcards that both have the name, the later one wins where they run in order.
         for &import in links.wildcards.iter().rev() {
             match self.target_of(&links.imports[import as usize], depth) {
-                ModuleTarget::File(other) if other != file => self.find_export(other, name, depth, found),
+                ModuleTarget::File(other) if seen.insert(other) => {
+                    if self.find_export_here(other, name, depth, found) {
+                        self.search_wildcards(other, name, depth, seen, found);
+                    }
+                }
                 ModuleTarget::Package(package) => {
                     self.find_member(ModuleTarget::Package(package), name, "", depth, found);
                 }
@@ -445,7 +468,14 @@ impl<'a> View<'a> {
                 if found.is_empty()
                     && let Some(types) = self.qualified_types(package)
                 {
+                    // The parts of a namespace have their members in common: one is asked for all that inherit nothing.
+                    let mut asked = false;
                     for &class in types {
+                        let is_part = self.tables.namespaces.contains_key(&packed(class));
+                        let inherits = self.ancestry(class).is_some_and(|ancestry| ancestry.classes.len() > 1);
+                        if is_part && !inherits && std::mem::replace(&mut asked, true) {
+                            continue;
+                        }
                         for member in self.inherited_members(class, name) {
                             self.push_definition(member, found);
                         }
