@@ -171,7 +171,7 @@ fn which_fields_are_filled() {
             kinds("accessor"),
             kinds("mutator"),
             flags.join(" "),
-            relations.join(", "),
+            if relations.is_empty() { "no relations".to_string() } else { relations.join(", ") },
             function.visibility,
             function.name,
             parameters.join(", "),
@@ -182,7 +182,7 @@ fn which_fields_are_filled() {
     expect![[r#"
         c: struct cart in c
           fields 3 (typed 3, default 0, described 1, tagged 0); methods 0, constructors 0, accessors 0, mutators 0; - - -
-  
+          no relations
           public cart_add(c:struct cart * *, name:const char * *, ...: rest) -> int *; throws -
         cpp: class shop::Cart in cpp
           fields 2 (typed 2, default 1, described 1, tagged 0); methods 4, constructors 1, accessors 0, mutators 0; static abstract final

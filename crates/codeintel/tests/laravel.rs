@@ -563,6 +563,11 @@ fn a_constructor_is_one_and_the_class_name_decides() {
         method(&workspace, "User", "roles").location.file_path,
         "app/Models/User.php"
     );
+    // A method of a trait is the class's too.
+    assert_eq!(
+        method(&workspace, "User", "avatar").location.file_path,
+        "app/Models/Concerns/HasAvatar.php"
+    );
     let ask = FunctionDetails {
         function_name: "roles".to_string(),
         ..FunctionDetails::default()

@@ -148,20 +148,25 @@ fn marker(line: &str) -> &str {
 
 /// A docstring without its quotes and without the indentation that its lines share, as Python itself reads it.
 fn docstring(text: &str) -> Vec<String> {
-    let text = text.trim().trim_start_matches(['r', 'R', 'u', 'U', 'b', 'B', 'f', 'F']);
+    let text = text.trim();
+    // Quotes may have letters before them; without quotes the text is what stands between them.
+    let bare = text.trim_start_matches(['r', 'R', 'u', 'U', 'b', 'B', 'f', 'F']);
     let quote = ["\"\"\"", "'''", "\"", "'"]
         .into_iter()
-        .find(|quote| text.starts_with(quote));
+        .find(|quote| bare.starts_with(quote));
     let text = match quote {
-        Some(quote) => text.strip_prefix(quote).unwrap_or(text),
-        None => {
+        Some(quote) => {
+            let inside = bare.strip_prefix(quote).unwrap_or(bare);
+            inside.strip_suffix(quote).unwrap_or(inside)
+        }
+        None if text.starts_with('#') => {
             return text
                 .lines()
                 .map(|line| marker(line.trim()).trim().to_string())
                 .collect();
         }
+        None => text,
     };
-    let text = quote.and_then(|quote| text.strip_suffix(quote)).unwrap_or(text);
     let indentation = |line: &str| line.len() - line.trim_start().len();
     let shared = text
         .lines()
@@ -360,6 +365,9 @@ mod tests {
         );
         assert_eq!(said(&google.returns), [("", "bool", "whether it worked")]);
         assert_eq!(said(&google.throws), [("", "ValueError", "when full")]);
+        let bare = python("Represent a lookup.\n\n    Args:\n        a: the a");
+        assert_eq!(bare.description, "Represent a lookup.");
+        assert_eq!(said(&bare.parameters), [("a", "", "the a")]);
         let numpy = python(
             "\"\"\"Np.\n\n    Parameters\n    ----------\n    x, z : int\n        The x.\n    y : {'a', 'b'}, optional\n        The y.\n\n    Returns\n    -------\n    out : ndarray\n        Result.\n    \"\"\"",
         );

@@ -166,6 +166,8 @@ fn declare(found: &mut FunctionDescriptor, definition: &Definition, reading: &Re
     if found.kind == "constructor" {
         found.returns.clear();
     } else if found.returns.is_empty()
+        // PHP's facts take types from comments too, and those are told apart.
+        && reading.language != "php"
         && let Some(text) = definition
             .result_text
             .map(|text| facts.text(text))

@@ -2,7 +2,10 @@
 //!
 //! As everywhere: what is asked is answered exactly or not at all. Overloads of one name in one place are one answer.
 
-use index::snapshot::SymbolView;
+use std::collections::BTreeSet;
+
+use index::model::EdgeKind;
+use index::snapshot::{SymbolId, SymbolView};
 use syntax::facts::{Flags, Kind};
 
 use super::home::{Homes, folder};
@@ -107,12 +110,20 @@ pub fn find(
     }
     if let Some(class) = narrowing.class_name {
         let wanted: Vec<&str> = class.split(['\\', '.', ':']).filter(|part| !part.is_empty()).collect();
-        fits.retain(|key| {
-            view(key).is_some_and(|symbol| {
-                let full = homes.full_name(key.repository, symbol);
-                !owner_name(symbol).is_empty() && is_qualified(&full, &wanted)
+        let own: Vec<SymbolKey> = fits
+            .iter()
+            .copied()
+            .filter(|key| {
+                view(key).is_some_and(|symbol| {
+                    let full = homes.full_name(key.repository, symbol);
+                    !owner_name(symbol).is_empty() && is_qualified(&full, &wanted)
+                })
             })
-        });
+            .collect();
+        fits = match own.is_empty() {
+            true => inherited(workspace, &fits, class, homes),
+            false => own,
+        };
     }
     if let Some(package) = narrowing.package {
         let exact = in_package(workspace, &fits, package, homes);
@@ -201,6 +212,44 @@ fn is_qualified(full_name: &str, qualifiers: &[&str]) -> bool {
     };
     before.len() >= qualifiers.len() && before[before.len() - qualifiers.len()..] == *qualifiers
 }
+
+/// Those of the nearest type that the class `class` inherits from.
+fn inherited(workspace: &Workspace, fits: &[SymbolKey], class: &str, homes: &mut Homes<'_>) -> Vec<SymbolKey> {
+    let parts: Vec<&str> = class.split(['\\', '.', ':']).filter(|part| !part.is_empty()).collect();
+    let Some((name, qualifiers)) = parts.split_last() else {
+        return Vec::new();
+    };
+    for (repository, of) in workspace.repositories().iter().enumerate() {
+        let types = of.snapshot.named(name).filter(|symbol| words::is_type(symbol.kind()));
+        let mut level: Vec<SymbolId> = types
+            .filter(|symbol| is_qualified(&homes.full_name(repository, *symbol), qualifiers))
+            .map(|symbol| symbol.id())
+            .collect();
+        let mut seen: BTreeSet<SymbolId> = level.iter().copied().collect();
+        while !level.is_empty() && seen.len() < MAX_BASES {
+            let found: Vec<SymbolKey> = fits
+                .iter()
+                .copied()
+                .filter(|key| {
+                    let owner = workspace.symbol(*key).and_then(|symbol| symbol.parent());
+                    key.repository == repository && owner.is_some_and(|owner| level.contains(&owner.id()))
+                })
+                .collect();
+            if !found.is_empty() {
+                return found;
+            }
+            let above = level
+                .iter()
+                .flat_map(|id| of.snapshot.outgoing(*id, EdgeKind::Extends | EdgeKind::Implements));
+            let above: Vec<SymbolId> = above.filter_map(|edge| edge.to.symbol()).collect();
+            level = above.into_iter().filter(|id| seen.insert(*id)).collect();
+        }
+    }
+    Vec::new()
+}
+
+/// Most types that are gone through for an inherited member.
+const MAX_BASES: usize = 1_000;
 
 /// Those in the package, namespace or folder; where none is exactly, those whose package ends so.
 fn in_package(workspace: &Workspace, fits: &[SymbolKey], package: &str, homes: &mut Homes<'_>) -> Vec<SymbolKey> {

@@ -106,13 +106,18 @@ pub fn exports(found: &Exports) -> String {
             } else {
                 &symbol.namespace
             };
+            let package = if symbol.namespace.starts_with(&symbol.package) || symbol.package == found.package {
+                ""
+            } else {
+                &symbol.package
+            };
             let _ = writeln!(
                 out,
                 "- **{name}** {}",
                 dashed(&[
                     &code(signature),
                     &symbol.description,
-                    &said(&[home, &symbol.package, &symbol.tags.join(", ")]),
+                    &said(&[home, package, &symbol.tags.join(", ")]),
                     &place(&symbol.location)
                 ])
             );

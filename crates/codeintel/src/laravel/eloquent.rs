@@ -410,6 +410,9 @@ pub(super) fn enrich(
     }
     found.fillable = model.texts(workspace, readings, "fillable");
     found.guarded = model.texts(workspace, readings, "guarded");
+    if found.guarded.is_empty() && model.property(workspace, readings, "guarded").is_some() {
+        found.metadata.insert("unguarded".into(), true.into());
+    }
     found.hidden = model.texts(workspace, readings, "hidden");
     found.visible = model.texts(workspace, readings, "visible");
     found.appends = model.texts(workspace, readings, "appends");
