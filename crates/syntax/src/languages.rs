@@ -10,6 +10,7 @@ mod csharp;
 #[cfg(feature = "broad")]
 mod elixir;
 mod go;
+mod html;
 mod java;
 mod javascript;
 mod kotlin;
@@ -349,7 +350,7 @@ languages! {
     #[cfg(feature = "broad")]
     "html" {
         depth: Broad, extensions: ["html", "htm", "xhtml"], block: ("<!--", "-->"),
-        grammar: tree_sitter_html::LANGUAGE, rules: "html",
+        grammar: tree_sitter_html::LANGUAGE, rules: "html", hooks: html::Html,
     }
     #[cfg(feature = "broad")]
     "json" {

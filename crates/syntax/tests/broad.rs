@@ -208,9 +208,14 @@ resource "aws_vpc" "main" { cidr = var.cidr
 fn html() {
     check(
         "html",
-        r##"<html><body id="x"><script src="a.js">f()</script></body></html>
+        r##"<html><head><link rel="stylesheet" href="a.css"></head><body id="x"><h1>Two words</h1><script src="a.js">f()</script></body></html>
 "##,
-        expect![[""]],
+        expect![[r#"
+            import Effect a.css @1:41
+            import Effect a.js @1:99
+            section x @1-1 "<body id=\"x\">"
+            section Two words @1-1 "<h1>"
+        "#]],
     );
 }
 

@@ -29,11 +29,11 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Generated {
-    /// Source is indexed and flagged, because other code calls it; lock files, source maps and the like are left out.
+    /// It is left out, and counted as such.
     #[default]
-    Flag,
-    /// It is left out.
     Skip,
+    /// Source is indexed and flagged, because other code calls it; lock files, source maps and the like are left out.
+    Flag,
 }
 
 impl Default for Config {

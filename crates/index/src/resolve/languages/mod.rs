@@ -5,6 +5,7 @@ mod cpp;
 mod csharp;
 mod ecmascript;
 mod go;
+mod html;
 mod java;
 mod kotlin;
 mod php;
@@ -30,6 +31,7 @@ pub const ALL: &[Policy] = &[
     rust::RUST,
     c::C,
     cpp::CPP,
+    html::HTML,
 ];
 
 /// How one language (or several that import each other) resolves names and members.
