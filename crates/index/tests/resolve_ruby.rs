@@ -50,6 +50,7 @@ module Shop
 #            ^^^^^^^ calls lib/shop/mailer.rb:Shop.Mailer.deliver
       end
       unknown.deliver
+#             ^^^^^^^ calls lib/shop/mailer.rb:Shop.Mailer.deliver
     end
     private
     def helper; end
@@ -80,4 +81,25 @@ Shop::Cart.new.run
 #     ^^^^ =calls lib/shop/cart.rb:Shop.Cart.initialize
 #              ^^^ =calls lib/shop/cart.rb:Shop.Cart.run
 "#;
+}
+
+#[test]
+fn members_of_unknown_receivers_are_matched_by_text() {
+    check_calls(
+        r#"
+//- a.rb
+class Table
+  def accepting?(state)
+  end
+  def map
+  end
+end
+def run(x)
+  x.accepting?(1)
+#   ^^^^^^^^^^ calls a.rb:Table.accepting?
+  x.map
+#   ^^^ none
+end
+"#,
+    );
 }

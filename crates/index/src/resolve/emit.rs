@@ -20,6 +20,9 @@ use crate::model::{Edge, EdgeKind, Evidence, FileId, ResolvedFile, SymbolRef, Ta
 /// Most implementations that one call is dispatched to.
 const MAX_DISPATCH: usize = 24;
 
+/// Most members of one name that a call of an unknown receiver is matched with.
+const MAX_GUESSES: usize = 2;
+
 /// A possible end of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
@@ -230,6 +233,9 @@ impl Emission<'_, '_> {
         {
             self.variables(reference.expression, &mut ends);
         }
+        if !known && policy.guesses_members {
+            self.guess(reference.expression, &mut ends);
+        }
         self.callbacks(reference.expression, values.facts(), &mut ends);
         if ends.is_empty() {
             if !known {
@@ -326,6 +332,27 @@ impl Emission<'_, '_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Adds the members of the called name in the tree, when they are few and nothing is known of the receiver.
+    fn guess(&mut self, expression: ExpressionId, ends: &mut Ends) {
+        let (Expression::Member { name, .. } | Expression::Free { name, .. }) =
+            *self.evaluation.facts.expression(expression)
+        else {
+            return;
+        };
+        let policy = self.evaluation.policy.policy;
+        if policy.builtin_members.contains(&self.evaluation.facts.text(name)) {
+            return;
+        }
+        let word = self.evaluation.words[name.index()];
+        let candidates = self.evaluation.linker.members_named(self.evaluation.file, word);
+        if candidates.len() <= MAX_GUESSES {
+            let guesses = candidates
+                .iter()
+                .map(|&place| (End::Definition(place), Evidence::Candidate, EdgeKind::Calls));
+            ends.extend(guesses);
         }
     }
 

@@ -21,6 +21,9 @@ use crate::model::FileId;
 use crate::packages::Packages;
 use crate::tree::Tree;
 
+/// Below the word of a package: its members by name, whatever their owner.
+pub(super) const MEMBERS: Word = Word(7);
+
 /// Longest chain of re-exports that is followed.
 pub(super) const MAX_CHAIN: u8 = 12;
 
@@ -232,14 +235,20 @@ impl Linker {
         // What is private to a file is no one else's, unless the file is there to be included.
         let open = !self.policies[links.language as usize].policy.links_by_name || self.maps.is_header(file);
         let seen = |id: u32| open || links.definition(id).is_some_and(|link| !link.private);
-        links
-            .names
-            .iter()
-            .filter_map(|&(name, link)| match link {
-                NameLink::Definition(id) if seen(id) => Some(((package, name), Place { file, id })),
-                _ => None,
-            })
-            .collect()
+        let names = links.names.iter().filter_map(|&(name, link)| match link {
+            NameLink::Definition(id) if seen(id) => Some(((package, name), Place { file, id })),
+            _ => None,
+        });
+        let mut part: Vec<_> = names.collect();
+        // Where receivers are seldom known, methods are looked up by their name alone at last.
+        if self.policies[links.language as usize].policy.guesses_members {
+            let members = links.members.iter().filter(|&&(_, _, id)| {
+                let kind = links.definition(id).map(|link| link.kind);
+                matches!(kind, Some(Kind::Method | Kind::Property))
+            });
+            part.extend(members.map(|&(_, name, id)| ((package.then(MEMBERS), name), Place { file, id })));
+        }
+        part
     }
 
     /// Every type under the word of its qualified name, nested ones under those of their owners.

@@ -9,7 +9,9 @@ use syntax::facts::{ImportForm, Kind};
 
 use super::Keys;
 use super::languages::Compiled;
-use super::linker::{Ancestry, BaseLink, Found, Linker, MAX_CHAIN, MAX_NAMES, Names, decorated_name, packed, push};
+use super::linker::{
+    Ancestry, BaseLink, Found, Linker, MAX_CHAIN, MAX_NAMES, MEMBERS, Names, decorated_name, packed, push,
+};
 use super::links::{
     DefinitionLink, ExportLink, ImportLink, Links, ModuleTarget, NameLink, ParameterLink, is_function, is_type,
     is_variable, member_name,
@@ -524,6 +526,14 @@ impl<'a> View<'a> {
     pub(super) fn package_places(&self, package: Word, name: Word) -> Option<&'a [Place]> {
         self.note(Key::package(package, name));
         self.tables.package_names.get(&(package, name)).map(SmallVec::as_slice)
+    }
+
+    /// All members called `name` in the package of `file`, whatever their owner.
+    pub fn members_named(&self, file: u32, name: Word) -> &'a [Place] {
+        let package = self.tables.maps.package_of(file);
+        package
+            .and_then(|package| self.package_places(package.then(MEMBERS), name))
+            .unwrap_or_default()
     }
 
     /// The types of this qualified name.

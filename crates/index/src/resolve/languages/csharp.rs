@@ -7,6 +7,7 @@ use crate::resolve::words::Word;
 
 pub(super) const CSHARP: Policy = Policy {
     languages: &["csharp"],
+    calls_variables: &["csharp"],
     prefix: "cs",
     register,
     module,

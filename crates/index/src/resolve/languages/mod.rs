@@ -103,6 +103,11 @@ pub struct Policy {
     pub types_lambdas: bool,
     /// Languages in which calling a variable counts as a call of the variable, besides what it is known to hold.
     pub calls_variables: &'static [&'static str],
+    /// A call of a member whose receiver is unknown may mean one of the few members of that name; it is told as matched by
+    /// text.
+    pub guesses_members: bool,
+    /// Members that the language's own types have: an unknown receiver may be one of those.
+    pub builtin_members: &'static [&'static str],
     /// Name by which a file sees what it exports itself.
     pub own_exports: &'static str,
     /// Iterating over (or unwrapping) a plain instance gives the same instance: for types that are wrapped in arrays,
@@ -282,6 +287,8 @@ impl Policy {
         runs_decorators: false,
         types_lambdas: false,
         calls_variables: &[],
+        guesses_members: false,
+        builtin_members: &[],
         own_exports: "",
         transparent_elements: true,
     };
