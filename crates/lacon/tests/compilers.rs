@@ -334,20 +334,47 @@ fn what_the_compiler_said_is_kept_until_its_inputs_change() {
     }
 }
 
-/// The same facts as a list of objects: a row of several places is one object for each.
-fn flat(mut answer: Value) -> Value {
-    if let Some(rows) = answer["references"].as_array() {
-        let places = rows.iter().flat_map(|row| {
-            let places = row["at"].as_array().unwrap().iter();
-            places.map(|place| {
-                let (line, column) = place.as_str().unwrap().split_once(':').unwrap();
-                let number = |text: &str| text.parse::<u64>().unwrap();
-                json!({"path": row["path"], "line": number(line), "column": number(column)})
+/// The same facts as protocols and programs spell them: a place is an object, a row of several places is one object for each.
+fn flat(value: Value) -> Value {
+    let numbers = |text: &str| {
+        let (first, second) = text.split_once(':')?;
+        Some((first.parse::<u64>().ok()?, second.parse::<u64>().ok()?))
+    };
+    let place = |value: &Value| {
+        let (line, column) = numbers(value.as_str()?)?;
+        Some(json!({"line": line, "column": column}))
+    };
+    match value {
+        Value::Array(items) => items
+            .into_iter()
+            .flat_map(|item| match item.get("at").and_then(Value::as_array) {
+                Some(places) => {
+                    let with_path =
+                        |place: Value| json!({"path": item["path"], "line": place["line"], "column": place["column"]});
+                    places.iter().filter_map(place).map(with_path).collect()
+                }
+                None => vec![place(&item).unwrap_or_else(|| flat(item))],
             })
-        });
-        answer["references"] = places.collect();
+            .collect(),
+        Value::Object(members) => {
+            let mut flattened = serde_json::Map::new();
+            for (name, member) in members {
+                match (name.as_str(), member.as_str().and_then(numbers)) {
+                    ("at", Some((line, column))) => {
+                        flattened.insert("line".into(), line.into());
+                        flattened.insert("column".into(), column.into());
+                    }
+                    ("lines", Some((start, end))) => {
+                        flattened.insert("start_line".into(), start.into());
+                        flattened.insert("end_line".into(), end.into());
+                    }
+                    _ => drop(flattened.insert(name, flat(member))),
+                }
+            }
+            Value::Object(flattened)
+        }
+        other => other,
     }
-    answer
 }
 
 /// Few tokens: at least three tenths less than compact JSON of the same facts on lists, a fifth on mixed answers.
@@ -386,14 +413,15 @@ fn answers_cost_fewer_tokens_than_compact_json() {
     ] {
         let json = lacon.ask(tool, arguments.clone());
         assert_eq!(json["tier"], "lsp", "{json}");
-        let (compact, sent) = (flat(json).to_string(), lacon.text(tool, arguments));
+        let (own, compact, sent) = (json.to_string(), flat(json).to_string(), lacon.text(tool, arguments));
         let count = |text: &str| Tokenizer::O200k.count(text) as f64;
         let saved = 1.0 - count(&sent) / count(&compact);
         eprintln!(
-            "{tool}: {} tokens instead of {}, {:.1} % fewer",
+            "{tool}: {} tokens; {} as flat JSON, {:.1} % fewer; {} as Lacon's own JSON",
             count(&sent),
             count(&compact),
-            saved * 100.0
+            saved * 100.0,
+            count(&own)
         );
         assert!(saved >= least, "{tool}: {saved:.3}\n{sent}\n{compact}");
     }

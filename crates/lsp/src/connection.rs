@@ -19,6 +19,9 @@ use crate::transport;
 /// Most bytes that wait to be written.
 const MAX_QUEUED: usize = 64 << 20;
 
+/// How often it is looked whether the process is still there.
+const WATCH: Duration = Duration::from_millis(100);
+
 /// Why a request has no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RequestError {
@@ -114,6 +117,8 @@ impl Connection {
         std::thread::spawn(move || writer.write_all(input, &messages));
         let reader = connection.clone();
         std::thread::spawn(move || reader.read_all(output, &listener));
+        let watcher = connection.clone();
+        std::thread::spawn(move || watcher.watch_process());
         connection
     }
 
@@ -218,6 +223,26 @@ impl Connection {
         *lock(&self.queue) = None;
     }
 
+    /// Ends the group when its first process ends: what that one started may hold the output open for ever.
+    fn watch_process(&self) {
+        while lock(&self.queue).is_some() {
+            if let Some(status) = self.process.wait(Duration::ZERO) {
+                let why = self.obituary(&status);
+                lock(&self.end).get_or_insert(why);
+                self.process.kill();
+                return;
+            }
+            std::thread::sleep(WATCH);
+        }
+    }
+
+    fn obituary(&self, status: &str) -> String {
+        match self.process.last_words().as_str() {
+            "" => format!("it ended ({status})"),
+            words => format!("it ended ({status}): {words}"),
+        }
+    }
+
     fn read_all(&self, output: ChildStdout, listener: &Arc<dyn Listener>) {
         let mut reader = BufReader::with_capacity(64 << 10, output);
         let error = loop {
@@ -228,10 +253,7 @@ impl Connection {
         };
         let left = self.process.wait(Duration::from_millis(200));
         let why = match (&error, left) {
-            (transport::TransportError::End, Some(status)) => match self.process.last_words().as_str() {
-                "" => format!("it ended ({status})"),
-                words => format!("it ended ({status}): {words}"),
-            },
+            (transport::TransportError::End, Some(status)) => self.obituary(&status),
             _ => error.to_string(),
         };
         let why = lock(&self.end).get_or_insert(why).clone();
