@@ -379,3 +379,112 @@ fn circles_of_imports_and_of_calls_are_found() {
         ]
     );
 }
+
+fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let file = folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let workspace = indexed(folder.path());
+    (folder, workspace)
+}
+
+fn analysis(workspace: &Workspace, kind: &str) -> Analysis {
+    let ask = Analyze {
+        kind: kind.to_string(),
+        ..Analyze::default()
+    };
+    analyze(workspace, &ask).unwrap()
+}
+
+#[test]
+fn a_circle_comes_with_the_edge_to_cut() {
+    let (_folder, workspace) = tree(&[
+        ("a.py", "import b\n\ndef one():\n    b.two()\n    b.two()\n"),
+        ("b.py", "import c\n\ndef two():\n    c.three()\n    c.three()\n"),
+        ("c.py", "from a import one\n\ndef three():\n    one\n"),
+    ]);
+    let Analysis::Cycles(found) = analysis(&workspace, "cycles") else {
+        panic!("cycles")
+    };
+    let imports = &found.cycles[0];
+    assert_eq!((imports.size, imports.severity.as_str()), (3, "high"));
+    let cut = &found.cuts[0];
+    assert_eq!(
+        (cut.cycle, cut.from.as_str(), cut.to.as_str(), cut.lines.as_str()),
+        (1, "c.py", "a.py", "1")
+    );
+    assert_eq!(cut.why, "used once; without it the circle is gone");
+}
+
+#[test]
+fn dead_code_needs_the_silence_of_the_text_too() {
+    let (_folder, workspace) = tree(&[
+        (
+            "app.py",
+            "import framework\n\ndef _dead():\n    pass\n\ndef _by_name():\n    pass\n\ndef run():\n    return getattr(framework, \"_by_name\")\n\nclass View(framework.Base):\n    def _hook(self):\n        pass\n\n@framework.register\ndef _handler():\n    pass\n\nif framework:\n    def _either():\n        pass\nelse:\n    def _either():\n        pass\n\n_either()\n",
+        ),
+        ("test_app.py", "import app\n\ndef test_run():\n    app.run()\n"),
+    ]);
+    let Analysis::DeadCode(found) = analysis(&workspace, "dead_code") else {
+        panic!("dead code")
+    };
+    let dead: Vec<(&str, &str)> = found
+        .symbols
+        .iter()
+        .map(|symbol| (symbol.name.as_str(), symbol.reason.as_str()))
+        .collect();
+    assert_eq!(
+        dead,
+        [
+            ("_dead", "private, and nothing mentions it"),
+            ("View", "nothing in this workspace mentions it")
+        ]
+    );
+}
+
+#[test]
+fn hotspots_say_how_they_are_scored() {
+    let (_folder, workspace) = shop();
+    let Analysis::Hotspots(found) = analysis(&workspace, "hotspots") else {
+        panic!("hotspots")
+    };
+    let formula = found.formula.unwrap();
+    let scale: f64 = formula.rsplit('/').next().unwrap().parse().unwrap();
+    for hot in &found.symbols {
+        let score = (2.0 * hot.fan_in as f64 + 1.5 * hot.fan_out as f64 + 3.0 * hot.cross_cut as f64) * 100.0 / scale;
+        assert!((score - hot.score).abs() < 0.1, "{formula} {hot:?}");
+    }
+}
+
+#[test]
+fn no_usage_still_names_what_was_asked() {
+    let (_folder, workspace) = shop();
+    let ask = Usages {
+        id: "_unused".to_string(),
+        ..Usages::default()
+    };
+    let found = usages(&workspace, &ask).unwrap();
+    assert_eq!((found.total, found.symbol.as_deref()), (0, Some("shop.py::_unused")));
+}
+
+#[test]
+fn a_task_gives_ranked_symbols_with_reasons_and_tests() {
+    let (_folder, workspace) = shop();
+    let ask = codeintel::smart_context::Start {
+        task: "change how pay computes the price of an item".to_string(),
+        limit: Some(10),
+        ..Default::default()
+    };
+    let found = codeintel::smart_context::smart_context(&workspace, &ask).unwrap();
+    let ids: Vec<&str> = found.symbols.iter().map(|symbol| symbol.id.as_str()).collect();
+    assert!(
+        ids.contains(&"checkout.py::pay") && ids.contains(&"shop.py::price"),
+        "{ids:?}"
+    );
+    assert!(ids.contains(&"test_checkout.py::test_pay"), "{ids:?}");
+    assert!(found.symbols.iter().all(|symbol| !symbol.reason.is_empty()));
+    assert!(found.symbols.is_sorted_by(|a, b| a.score >= b.score));
+}

@@ -121,10 +121,7 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
     let mut places: Vec<Place<'_>> = Vec::with_capacity(items.len());
     for (at, row) in items.iter().enumerate() {
         let place = Place::of(shape, row)?;
-        let symbol = match places.last() {
-            Some(above) if above.path == place.path => place.below(above),
-            _ => place.symbol,
-        };
+        let symbol = places.last().map_or(place.symbol, |above| place.below(above));
         let mut line = vec![symbol.to_string(), row.get(shape.line)?.as_u64()?.to_string()];
         line.extend(cells.as_ref().map(|cells| cells[at].clone()));
         for column in &columns {
@@ -185,7 +182,6 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
         let Line::Row(line, _) = line else { return None };
         let Some((symbol, rest)) = line.split_once('\t') else {
             path = line;
-            owner.clear();
             continue;
         };
         let cells: Vec<&str> = std::iter::once(symbol).chain(rest.split('\t')).collect();
@@ -304,7 +300,7 @@ impl<'a> Place<'a> {
         owner.filter(|owner| !owner.is_empty())
     }
 
-    /// The symbol as it is said below another of the same file: without an owner that is the same.
+    /// The symbol as it is said below another: without an owner that is the same.
     fn below(self, above: &Place<'_>) -> &'a str {
         match (self.owner(), above.owner()) {
             (Some(owner), Some(other)) if owner == other => &self.symbol[owner.len()..],

@@ -133,11 +133,19 @@ fn row(workspace: &Workspace, number: usize, component: &[SymbolId], walk: &[Sym
             .unwrap_or_default()
     };
     // Listed as a walk: each member needs the next, and the last needs the first.
+    let is_one_crate = component
+        .iter()
+        .filter_map(|&member| snapshot.symbol(member)?.file())
+        .all(|file| file.language() == "rust");
     let on_walk: BTreeSet<SymbolId> = walk.iter().copied().collect();
     let rest = component.iter().copied().filter(|member| !on_walk.contains(member));
     Cycle {
         size: component.len() as u64,
-        severity: severity.to_string(),
+        severity: match (severity, is_one_crate) {
+            // Modules of a crate are compiled as one, so their circles cost understanding, not builds.
+            ("high", true) => "medium".to_string(),
+            (severity, _) => severity.to_string(),
+        },
         nodes: walk.iter().copied().chain(rest).map(id).collect(),
     }
 }

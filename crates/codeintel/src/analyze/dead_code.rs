@@ -108,7 +108,7 @@ fn unmentioned(snapshot: &Snapshot, symbol: SymbolView<'_>, libraries: &Librarie
             | Kind::Constant
             | Kind::Macro
     );
-    if symbol.is_file() || !judged || is_test(symbol) {
+    if symbol.is_file() || !judged || is_test(symbol) || is_vendored(symbol.path()) {
         return None;
     }
     let flags = symbol.flags();
@@ -131,6 +131,9 @@ fn unmentioned(snapshot: &Snapshot, symbol: SymbolView<'_>, libraries: &Librarie
         .incoming(symbol.id(), usage_kinds())
         .any(|edge| edge.from != symbol.id());
     if mentioned {
+        return None;
+    }
+    if has_live_twin(snapshot, symbol) {
         return None;
     }
     let reachable = EdgeKind::Overrides | EdgeKind::Implements | EdgeKind::Decorated | EdgeKind::Provides;
@@ -164,6 +167,35 @@ fn unmentioned(snapshot: &Snapshot, symbol: SymbolView<'_>, libraries: &Librarie
         (false, Visibility::Public) => "nothing in this workspace mentions it",
     };
     Some((is_exported, reason))
+}
+
+/// Code of others, kept in the tree as it came.
+fn is_vendored(path: &str) -> bool {
+    path.split('/').any(|folder| {
+        matches!(
+            folder,
+            "vendor" | "vendored" | "third_party" | "node_modules" | "external"
+        )
+    })
+}
+
+/// Whether a use of another may mean this one: a second definition of the same name in the same place (an `if` chooses between
+/// them), or, where calls are bound at run time, a method of the same name.
+fn has_live_twin(snapshot: &Snapshot, symbol: SymbolView<'_>) -> bool {
+    let late = matches!(
+        symbol.file().map_or("", |file| file.language()),
+        "python" | "ruby" | "php" | "javascript" | "typescript" | "tsx" | "vue" | "svelte"
+    );
+    let parent = symbol.parent().map(|parent| parent.id());
+    let ids: Vec<SymbolId> = snapshot.named(symbol.name()).map(|twin| twin.id()).collect();
+    ids.into_iter()
+        .filter(|&twin| twin != symbol.id())
+        .filter_map(|twin| snapshot.symbol(twin))
+        .filter(|twin| {
+            let in_place = twin.parent().map(|parent| parent.id()) == parent;
+            in_place || (late && twin.kind() == Kind::Method && symbol.kind() == Kind::Method)
+        })
+        .any(|twin| snapshot.incoming(twin.id(), usage_kinds()).next().is_some())
 }
 
 /// Deepest inheritance that is looked through.

@@ -9,11 +9,14 @@ mod arguments;
 mod environment;
 mod graphql;
 mod grpc;
+mod methods;
+mod mounting;
 mod openapi;
 mod pair;
 mod reader;
 mod route;
 mod rules;
+mod scopes;
 mod sites;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,16 +4,17 @@
 //! that holds it. What other files put before it is a [`Mount`], applied when all files are read.
 
 use index::snapshot::{EdgeEnd, FileView, Snapshot, SymbolId};
-use syntax::facts::{Bound, DefinitionId, Expression, ExpressionId, ImportId, Kind as DefinitionKind};
+use syntax::facts::{Expression, ExpressionId, Kind as DefinitionKind};
 
-use super::arguments::{self, Part, Template, last_name, strings, template};
+use super::arguments::{self, Part, Template, strings, template};
+use super::methods::expanded;
 use super::route::{Route, canonical, join};
 use super::rules::{Kind, On, Rule, Side, Table, VERBS};
 use super::sites::{Site, Source};
-use super::{Endpoint, Mount, Reading, Role, Target};
+use super::{Endpoint, Mount, Reading, Role};
 
 /// Deepest chain of routers made from routers.
-const MAX_CHAIN: usize = 12;
+pub(super) const MAX_CHAIN: usize = 12;
 
 /// Reads one file.
 pub(super) fn read(table: &Table, source: &Source<'_>, snapshot: &Snapshot, file: FileView<'_>) -> Reading {
@@ -57,12 +58,13 @@ fn contains(text: &str, word: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some()
 }
 
-struct Reader<'a, 'r> {
-    sites: Vec<Site<'a>>,
-    source: &'r Source<'a>,
-    snapshot: &'r Snapshot,
-    file: FileView<'r>,
-    active: Vec<&'r Rule>,
+/// One file while it is read.
+pub(super) struct Reader<'a, 'r> {
+    pub(super) sites: Vec<Site<'a>>,
+    pub(super) source: &'r Source<'a>,
+    pub(super) snapshot: &'r Snapshot,
+    pub(super) file: FileView<'r>,
+    pub(super) active: Vec<&'r Rule>,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -149,7 +151,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Whether a site is what a rule is about, its path apart.
-    fn fits(&self, site: &Site<'a>, rule: &Rule) -> bool {
+    pub(super) fn fits(&self, site: &Site<'a>, rule: &Rule) -> bool {
         let kind = site
             .decorates
             .and_then(|id| self.source.facts.definitions.get(id.index()))
@@ -218,7 +220,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The path as written, and the methods where they are written into it.
-    fn path(&self, site: &Site<'a>, rule: &Rule) -> Option<Path> {
+    pub(super) fn path(&self, site: &Site<'a>, rule: &Rule) -> Option<Path> {
         let mut value = rule.path.iter().find_map(|place| site.arguments.get(place));
         let other;
         if !rule.path_decorator.is_empty()
@@ -284,172 +286,6 @@ impl<'a> Reader<'a, '_> {
         Some(Path::Known(text, methods))
     }
 
-    fn methods(&self, site: &Site<'a>, rule: &Rule, named: &str) -> Vec<String> {
-        let said = rule
-            .method_at
-            .iter()
-            .find_map(|place| site.arguments.get(place))
-            .map(verbs);
-        let text = self.source.text;
-        let chain = || &text[site.arguments.end..chain_end(text, site.arguments.end)];
-        let behind = if !rule.chained_method.is_empty() {
-            let call = format!(".{}", rule.chained_method);
-            chain().find(&call).and_then(|at| {
-                let arguments = arguments::read(chain(), at + call.len())?;
-                Some(
-                    arguments
-                        .items
-                        .iter()
-                        .flat_map(|argument| verbs(argument.value))
-                        .collect(),
-                )
-            })
-        } else if rule.chained_verbs {
-            Some(called_verbs(chain()))
-        } else if rule.chain_method {
-            let before =
-                self.source
-                    .receiver(site.callee)
-                    .and_then(|object| match *self.source.facts.expression(object) {
-                        Expression::Call { callee, .. } => Some(self.source.name_of(callee)),
-                        _ => None,
-                    });
-            before.map(verbs)
-        } else if rule.method == "receiver" {
-            let names = self
-                .source
-                .receiver(site.callee)
-                .map(|object| self.source.name_of(object));
-            names.map(verbs)
-        } else {
-            match rule.method_calls.as_str() {
-                "" => None,
-                "chain" => Some(called_verbs(chain())),
-                place => site.arguments.get(place).map(called_verbs),
-            }
-        };
-        for found in [said, behind].into_iter().flatten() {
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        let default = if rule.method.is_empty() || rule.method == "receiver" {
-            "ANY"
-        } else {
-            &rule.method
-        };
-        vec![if named.is_empty() { default } else { named }.to_string()]
-    }
-
-    /// What is said around a site, from the outside in; with the host, where a client's base names one.
-    fn prefix(&self, site: &Site<'a>) -> (String, Option<String>) {
-        let mut scopes: Vec<&Site<'a>> = Vec::new();
-        if let Some(id) = site.decorates {
-            // The types around a decorated method, the outermost first.
-            let around: Vec<DefinitionId> = self.source.around(id).skip(1).map(|(id, _)| id).collect();
-            for id in around.into_iter().rev() {
-                scopes.extend(
-                    self.sites
-                        .iter()
-                        .filter(|other| other.decorates == Some(id) && self.scope_path(other).is_some()),
-                );
-            }
-        }
-        for other in self.sites.iter().filter(|other| other.start < site.start) {
-            if self.extent(other) > site.start && self.scope_path(other).is_some() && other.decorates.is_none() {
-                self.receiver_scopes(other, &mut scopes, 0);
-                scopes.push(other);
-            }
-        }
-        self.receiver_scopes(site, &mut scopes, 0);
-        let mut seen: Vec<usize> = Vec::new();
-        let (mut path, mut host) = (String::new(), None);
-        for scope in scopes {
-            if seen.contains(&scope.start) {
-                continue;
-            }
-            seen.push(scope.start);
-            if let Some(route) = self.scope_path(scope) {
-                host = route.host.or(host);
-                path = join(&path, &route.path);
-            }
-        }
-        (if path == "/" { String::new() } else { path }, host)
-    }
-
-    /// The scopes that made the receiver of a site.
-    fn receiver_scopes<'s>(&'s self, site: &Site<'a>, found: &mut Vec<&'s Site<'a>>, depth: usize) {
-        if let Some(object) = self.source.receiver(site.callee) {
-            self.scopes_of(object, found, depth);
-        }
-    }
-
-    fn scopes_of<'s>(&'s self, expression: ExpressionId, found: &mut Vec<&'s Site<'a>>, depth: usize) {
-        if depth > MAX_CHAIN {
-            return;
-        }
-        match *self.source.facts.expression(expression) {
-            Expression::Call { callee: of, .. } | Expression::New { type_: of, .. } => {
-                if let Some(object) = self.source.receiver(of) {
-                    self.scopes_of(object, found, depth + 1);
-                }
-                found.extend(
-                    self.sites
-                        .iter()
-                        .filter(|site| site.callee == of && self.scope_path(site).is_some()),
-                );
-            }
-            Expression::Unwrap(inner) | Expression::Wrapped(inner) => self.scopes_of(inner, found, depth + 1),
-            _ => {
-                if let Some(value) = self.source.value_of(expression) {
-                    self.scopes_of(value, found, depth + 1);
-                }
-            }
-        }
-    }
-
-    /// The prefix that a site is, if it is one.
-    fn scope_path(&self, site: &Site<'a>) -> Option<Route> {
-        self.active.iter().find_map(|rule| {
-            rule.method_of(site.name)?;
-            let nests = rule.side == Side::Provider && rule.resources == "rails" && rule.symbols;
-            if (rule.side != Side::Scope && !nests) || !self.fits(site, rule) {
-                return None;
-            }
-            match self.path(site, rule) {
-                Some(Path::Known(text, _)) => {
-                    let mut route = Route::of(&text)?;
-                    if nests {
-                        let name = route
-                            .path
-                            .rsplit('/')
-                            .next()
-                            .unwrap_or("")
-                            .trim_end_matches('s')
-                            .to_string();
-                        route.path = format!("{}/{{{name}_id}}", route.path);
-                    }
-                    Some(route)
-                }
-                // A group without a prefix of its own still passes on what its receiver says.
-                _ => Some(Route::default()),
-            }
-        })
-    }
-
-    /// One past what a scope encloses.
-    fn extent(&self, site: &Site<'a>) -> usize {
-        let chained = self
-            .active
-            .iter()
-            .any(|rule| rule.chain_extent && rule.method_of(site.name).is_some());
-        if chained {
-            return chain_end(self.source.text, site.arguments.end);
-        }
-        let block = self.source.block_behind(site.start, site.arguments.end);
-        block.unwrap_or(0).max(site.arguments.end)
-    }
-
     fn is_client(&self, site: &Site<'a>, rule: &Rule) -> bool {
         let Some(id) = site.decorates.filter(|_| !rule.client_class.is_empty()) else {
             return false;
@@ -484,7 +320,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The variable or function that a route is said to, by which another file may mount it.
-    fn spoken_to(&self, site: &Site<'a>) -> String {
+    pub(super) fn spoken_to(&self, site: &Site<'a>) -> String {
         let mut expression = self.source.receiver(site.callee);
         for _ in 0..MAX_CHAIN {
             match expression.map(|id| (id, *self.source.facts.expression(id))) {
@@ -499,7 +335,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The function that a site stands in, by which another may mount what it returns.
-    fn within(&self, site: &Site<'a>) -> String {
+    pub(super) fn within(&self, site: &Site<'a>) -> String {
         let around = self.snapshot.symbol_at(self.file.id(), site.line);
         around
             .filter(|symbol| !symbol.is_file())
@@ -548,124 +384,6 @@ impl<'a> Reader<'a, '_> {
             file: self.file.id(),
         };
         Found::Endpoints(names.into_iter().map(endpoint).collect())
-    }
-
-    fn mount(&self, site: &Site<'a>, rule: &Rule) -> Option<Mount> {
-        let known = |name: &str| self.source.constant(name);
-        let value = rule.path.iter().find_map(|place| site.arguments.get(place));
-        let own = match value {
-            Some(value) => {
-                Route::of(&template(value, &known).or_else(|| strings(value).first().map(|_| Template::default()))?)?
-                    .path
-            }
-            None => "/".to_string(),
-        };
-        if rule.slash && !value.is_some_and(|value| value.trim_start_matches(['"', '\'', '`']).starts_with('/')) {
-            return None;
-        }
-        let (prefix, _) = self.prefix(site);
-        let arguments = self.source.arguments_of(site.callee);
-        let target = match rule.target.as_str() {
-            "include" => {
-                let included = arguments
-                    .iter()
-                    .find_map(|&id| match *self.source.facts.expression(id) {
-                        Expression::Call { callee, .. } if self.source.name_of(callee) == "include" => {
-                            self.source.arguments_of(callee).first().copied()
-                        }
-                        _ => None,
-                    })?;
-                self.target(included, 0)?
-            }
-            "last" => self.target(*arguments.last()?, 0)?,
-            place => {
-                let positions = arguments
-                    .iter()
-                    .filter(|&&id| !matches!(self.source.facts.expression(id), Expression::Argument { .. }));
-                self.target(*positions.clone().nth(place.parse().ok()?)?, 0)?
-            }
-        };
-        Some(Mount {
-            prefix: join(&prefix, &own),
-            from: self.file.id(),
-            spoken_to: self.spoken_to(site),
-            within: self.within(site),
-            target,
-        })
-    }
-
-    /// What is mounted.
-    fn target(&self, expression: ExpressionId, depth: usize) -> Option<Target> {
-        if depth > MAX_CHAIN {
-            return None;
-        }
-        let facts = self.source.facts;
-        match *facts.expression(expression) {
-            Expression::Bound { binding, .. } => match facts.bindings.get(binding.index())?.to {
-                Bound::Import(import) => self.imported(import),
-                _ => match self.source.value_of(expression).map(|value| *facts.expression(value)) {
-                    Some(Expression::Module(_)) => self.target(self.source.value_of(expression)?, depth + 1),
-                    _ => Some(Target {
-                        file: Some(self.file.id()),
-                        module: String::new(),
-                        name: self.source.name_of(expression).to_string(),
-                    }),
-                },
-            },
-            Expression::Free { name, .. } => Some(Target {
-                file: Some(self.file.id()),
-                module: String::new(),
-                name: facts.text(name).to_string(),
-            }),
-            Expression::Member { object, name } => {
-                let mut target = self.target(object, depth + 1)?;
-                target.name = facts.text(name).to_string();
-                Some(target)
-            }
-            Expression::Call { callee, .. } => self.target(callee, depth + 1),
-            Expression::Unwrap(inner) | Expression::Argument { value: inner, .. } => self.target(inner, depth + 1),
-            Expression::Text(text) | Expression::Module(text) => Some(Target {
-                file: None,
-                module: facts.text(text).to_string(),
-                name: String::new(),
-            }),
-            _ => None,
-        }
-    }
-
-    /// The file (and the name in it) that an import means, as the index resolved it.
-    fn imported(&self, import: ImportId) -> Option<Target> {
-        let import = self.source.facts.imports.get(import.index())?;
-        let edges = self
-            .snapshot
-            .edges_of_file(self.file.id(), index::model::EdgeKind::Imports);
-        let symbol = edges
-            .filter(|edge| edge.at.line == import.at.line)
-            .filter_map(|edge| edge.to.symbol())
-            .filter_map(|to| self.snapshot.symbol(to))
-            .find(|to| {
-                import
-                    .member
-                    .is_none_or(|member| to.is_file() || to.name() == self.source.facts.text(member))
-            });
-        match symbol {
-            Some(symbol) => Some(Target {
-                file: Some(symbol.file_id()),
-                module: String::new(),
-                name: if symbol.is_file() {
-                    String::new()
-                } else {
-                    symbol.name().to_string()
-                },
-            }),
-            None => Some(Target {
-                file: None,
-                module: self.source.facts.text(import.module).to_string(),
-                name: import
-                    .member
-                    .map_or(String::new(), |member| self.source.facts.text(member).to_string()),
-            }),
-        }
     }
 
     /// The symbol that stands for a site: what it decorates, what handles it, what it stands in.
@@ -726,7 +444,8 @@ enum Found {
     Computed,
 }
 
-enum Path {
+/// What is known of a path.
+pub(super) enum Path {
     Known(Template, Vec<String>),
     Computed,
 }
@@ -753,110 +472,4 @@ fn said(text: &Template) -> String {
         Part::Hole(name) => format!("{{{name}}}"),
     });
     parts.collect()
-}
-
-/// The methods that a value names: `["GET"]`, `RequestMethod.POST`, `http.MethodPut`, `:get`.
-fn verbs(value: &str) -> Vec<String> {
-    let words = strings(value);
-    let bare: Vec<&str> = value.split(',').map(last_name).collect();
-    let words: Vec<&str> = if words.is_empty() {
-        bare
-    } else {
-        words.iter().map(String::as_str).collect()
-    };
-    let verb = |word: &&str| {
-        let word = word.to_ascii_uppercase();
-        let word = word.strip_prefix("METHOD").unwrap_or(&word);
-        VERBS.iter().find(|verb| **verb == word).map(|verb| verb.to_string())
-    };
-    words.iter().filter_map(verb).collect()
-}
-
-/// The methods that are called by name in a piece of code: `get(list).post(create)`.
-fn called_verbs(code: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices('(') {
-        for verb in verbs(last_name(&code[..at])) {
-            if !found.contains(&verb) {
-                found.push(verb);
-            }
-        }
-    }
-    found
-}
-
-/// One past the calls that follow in a chain: `.a(…).b(…)`.
-fn chain_end(text: &str, from: usize) -> usize {
-    let mut end = from;
-    loop {
-        let rest = text.get(end..).unwrap_or("");
-        let trimmed = rest.trim_start();
-        let Some(after) = trimmed.strip_prefix('.').or_else(|| trimmed.strip_prefix("->")) else {
-            return end;
-        };
-        let name = after
-            .find(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
-            .unwrap_or(after.len());
-        let at = text.len() - after.len() + name;
-        match arguments::read(text, at) {
-            Some(arguments) if arguments.end > at => end = arguments.end,
-            _ => return end,
-        }
-    }
-}
-
-/// The routes that one statement makes.
-fn expanded(rule: &Rule, site: &Site<'_>, path: &str, methods: &[String]) -> Vec<(String, String)> {
-    const RAILS: &[(&str, &str, &str)] = &[
-        ("index", "GET", ""),
-        ("create", "POST", ""),
-        ("new", "GET", "/new"),
-        ("edit", "GET", "/{id}/edit"),
-        ("show", "GET", "/{id}"),
-        ("update", "PATCH", "/{id}"),
-        ("update", "PUT", "/{id}"),
-        ("destroy", "DELETE", "/{id}"),
-    ];
-    let one = |end: &str| end.replace("/{id}", "");
-    match rule.resources.as_str() {
-        "" => methods
-            .iter()
-            .map(|method| (method.clone(), path.to_string()))
-            .collect(),
-        "collection" => ["", "/{pk}"]
-            .iter()
-            .map(|end| ("ANY".to_string(), canonical(&format!("{path}{end}"))))
-            .collect(),
-        sort => {
-            let listed = |name: &str| {
-                let value = site.arguments.get(name)?;
-                Some(
-                    value
-                        .split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
-                        .map(str::to_string)
-                        .collect::<Vec<_>>(),
-                )
-            };
-            let (only, except) = (listed("only"), listed("except"));
-            RAILS
-                .iter()
-                .filter(|(action, ..)| sort != "api" || !matches!(*action, "new" | "edit"))
-                .filter(|(action, ..)| sort != "rails_one" || *action != "index")
-                .filter(|(action, ..)| only.as_ref().is_none_or(|only| only.iter().any(|kept| kept == action)))
-                .filter(|(action, ..)| {
-                    except
-                        .as_ref()
-                        .is_none_or(|except| except.iter().all(|left| left != action))
-                })
-                .map(|(_, method, end)| {
-                    let end = if sort == "rails_one" {
-                        one(end)
-                    } else {
-                        (*end).to_string()
-                    };
-                    (method.to_string(), canonical(&format!("{path}{end}")))
-                })
-                .collect()
-        }
-    }
 }
