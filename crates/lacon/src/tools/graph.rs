@@ -147,7 +147,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "smart_context",
         about: "Where to start on a task: what matters, ranked, with reasons, and its tests.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 2_000,
         cut: Cut::Rows,
@@ -158,7 +158,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_test_targets",
         about: "Tests that exercise what changed, and the commands that run them.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
