@@ -4,7 +4,8 @@
 //! snapshot and the same parameters give the same answer. Parameters are plain serde types from which the tool schemas are
 //! made; answers are the types of `wire::answers` (or beside the question, where no format lays them out by hand).
 //!
-//! Architecture invariant: nothing here knows of MCP, HTTP or the terminal, and nothing here writes.
+//! Architecture invariant: nothing here knows of MCP, HTTP or the terminal, and nothing here writes but what compilers said, beside the
+//! index.
 
 pub mod analyze;
 pub mod compiler;
