@@ -21,6 +21,30 @@ pub struct Packages {
     rust_crates: Vec<RustCrate>,
 }
 
+/// Longest chain of configurations that extend each other.
+const MAX_EXTENDS: u8 = 8;
+
+/// The aliases of a configuration: its own, else those of what it extends, which hold for the files below itself.
+fn aliases_of(manifest: &Manifest, manifests: &[Manifest], depth: u8) -> Option<PathAliases> {
+    let directory = manifest.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let own = npm::aliases(directory, &manifest.text);
+    if own.as_ref().is_some_and(|own| !own.paths.is_empty()) || depth == 0 {
+        return own;
+    }
+    let extended = npm::extended(directory, &manifest.text).into_iter().rev();
+    let inherited = extended
+        .filter_map(|path| manifests.iter().find(|manifest| *manifest.path == *path))
+        .find_map(|base| aliases_of(base, manifests, depth - 1));
+    match (own, inherited) {
+        (own, None) => own,
+        (own, Some(inherited)) => Some(PathAliases {
+            directory: directory.to_string(),
+            base: own.and_then(|own| own.base).or(inherited.base),
+            paths: inherited.paths,
+        }),
+    }
+}
+
 impl Packages {
     /// Reads every manifest; one that cannot be read says nothing.
     pub fn read(manifests: &[Manifest]) -> Packages {
@@ -37,7 +61,9 @@ impl Packages {
                 }
                 "package.json" => packages.npm_packages.extend(npm::package(directory, &manifest.text)),
                 name if name.starts_with("tsconfig") || name.starts_with("jsconfig") => {
-                    packages.path_aliases.extend(npm::aliases(directory, &manifest.text));
+                    packages
+                        .path_aliases
+                        .extend(aliases_of(manifest, manifests, MAX_EXTENDS));
                 }
                 _ => {}
             }
@@ -84,5 +110,34 @@ impl Packages {
     /// Import paths of Go modules and the directories where they begin, the longest path first.
     pub fn go_modules(&self) -> &[GoModule] {
         &self.go_modules
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_inherits_the_aliases_of_what_it_extends() {
+        let manifest = |path: &str, text: &str| Manifest {
+            path: path.into(),
+            text: text.into(),
+        };
+        let packages = Packages::read(&[
+            manifest("config/base.json", "{}"),
+            manifest(
+                "config/tsconfig.base.json",
+                r#"{"compilerOptions": {"paths": {"@lib/*": ["../lib/*"]}}}"#,
+            ),
+            manifest(
+                "web/tsconfig.json",
+                r#"{"extends": "../config/tsconfig.base", "compilerOptions": {"strict": true}}"#,
+            ),
+        ]);
+        let places: Vec<String> = packages
+            .path_aliases("web/src/a.ts")
+            .flat_map(|aliases| aliases.places("@lib/x"))
+            .collect();
+        assert_eq!(places, ["lib/x"]);
     }
 }

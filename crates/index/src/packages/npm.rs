@@ -95,6 +95,27 @@ pub(super) fn aliases(directory: &str, text: &str) -> Option<PathAliases> {
     })
 }
 
+/// The configurations that one extends, as paths from the root of the tree; of several the last one counts most.
+pub(super) fn extended(directory: &str, text: &str) -> Vec<String> {
+    let Ok(manifest) = serde_json::from_str::<Value>(&plain_json(text)) else {
+        return Vec::new();
+    };
+    let named = match manifest.get("extends") {
+        Some(Value::String(name)) => vec![name.as_str()],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    // A name that is not relative is a package's, which lies outside of the tree.
+    let relative = named.into_iter().filter(|name| name.starts_with('.'));
+    let paths = relative.filter_map(|name| join(directory, name));
+    paths
+        .map(|path| match path.ends_with(".json") {
+            true => path,
+            false => format!("{path}.json"),
+        })
+        .collect()
+}
+
 impl PathAliases {
     /// The places that `name` may stand for, the best first.
     pub fn places(&self, name: &str) -> Vec<String> {

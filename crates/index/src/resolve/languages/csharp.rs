@@ -1,9 +1,9 @@
 //! C#: namespaces are dotted names whatever the directory; `using` takes all of one; calls dispatch to overrides.
 
+use super::nested_packages::Notation;
 use super::{BaseOrder, Dispatch, Generic, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site};
-use crate::resolve::words::Word;
 
 pub(super) const CSHARP: Policy = Policy {
     languages: &["csharp"],
@@ -71,39 +71,16 @@ pub(super) const CSHARP: Policy = Policy {
     ..Policy::PLAIN
 };
 
-fn root() -> Word {
-    Word::of("cs").then(Word::of(""))
-}
-
-fn qualified(dotted: &str) -> Word {
-    dotted
-        .split('.')
-        .filter(|part| !part.is_empty())
-        .fold(root(), |word, part| word.then(Word::of(part)))
-}
+const NAMESPACES: Notation = Notation {
+    prefix: "cs",
+    separator: '.',
+};
 
 fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
-    let dotted = site.package.unwrap_or("");
-    registry.package(site.file, qualified(dotted));
-    let mut container = root();
-    for part in dotted.split('.').filter(|part| !part.is_empty()) {
-        let name = Word::of(part);
-        let inner = container.then(name);
-        registry.submodule(container, name, ModuleTarget::Package(inner));
-        container = inner;
-    }
+    NAMESPACES.register(registry, site);
 }
 
 fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
-    let mut container = root();
-    for (depth, part) in site.module.split('.').filter(|part| !part.is_empty()).enumerate() {
-        let name = Word::of(part);
-        let is_package = matches!(modules.child(container, name), Some(ModuleTarget::Package(_)));
-        // `using static` names a type after the namespaces of the tree; anything else outside of them is external.
-        if !is_package && depth == 0 {
-            return ModuleTarget::External(modules.external(site, site.module));
-        }
-        container = container.then(name);
-    }
-    ModuleTarget::Package(container)
+    // `using static` names a type after the namespaces of the tree; anything else outside of them is external.
+    NAMESPACES.module(modules, site, |_, depth| depth > 0)
 }

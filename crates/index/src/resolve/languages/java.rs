@@ -3,10 +3,10 @@
 //! The trick is one word per qualified name: `com.acme.Outer.Inner` is the word of its components in turn, whether a
 //! component is a package or a class. Packages are registered here; the linker adds the classes.
 
+use super::nested_packages::Notation;
 use super::{BaseOrder, Dispatch, Generic, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site};
-use crate::resolve::words::Word;
 
 pub(super) const JAVA: Policy = Policy {
     languages: &["java"],
@@ -81,42 +81,20 @@ pub(super) const JAVA: Policy = Policy {
     ..Policy::PLAIN
 };
 
-fn root() -> Word {
-    Word::of("java").then(Word::of(""))
-}
-
-/// The word of a dotted name.
-fn qualified(dotted: &str) -> Word {
-    dotted
-        .split('.')
-        .filter(|part| !part.is_empty())
-        .fold(root(), |word, part| word.then(Word::of(part)))
-}
+const PACKAGES: Notation = Notation {
+    prefix: "java",
+    separator: '.',
+};
 
 pub(super) fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
-    let dotted = site.package.unwrap_or("");
-    registry.package(site.file, qualified(dotted));
-    let mut container = root();
-    for part in dotted.split('.').filter(|part| !part.is_empty()) {
-        let name = Word::of(part);
-        let inner = container.then(name);
-        registry.submodule(container, name, ModuleTarget::Package(inner));
-        container = inner;
-    }
+    PACKAGES.register(registry, site);
 }
 
 pub(super) fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
-    let mut container = root();
-    for (depth, part) in site.module.split('.').enumerate() {
-        let name = Word::of(part);
-        let is_package = matches!(modules.child(container, name), Some(ModuleTarget::Package(_)));
-        // Past the packages of the tree, only classes of one of them may follow.
-        if !is_package && (depth == 0 || !part.starts_with(char::is_uppercase)) {
-            return ModuleTarget::External(modules.external(site, site.module));
-        }
-        container = container.then(name);
-    }
-    ModuleTarget::Package(container)
+    // Past the packages of the tree, only classes of one of them may follow.
+    PACKAGES.module(modules, site, |part, depth| {
+        depth > 0 && part.starts_with(char::is_uppercase)
+    })
 }
 
 const JAVA_LANG: &[&str] = &[

@@ -8,6 +8,7 @@ mod go;
 mod html;
 mod java;
 mod kotlin;
+mod nested_packages;
 mod php;
 mod python;
 mod ruby;

@@ -2,10 +2,10 @@
 //!
 //! As in Java, one word per qualified name; the separator is `\` and a file without a namespace is in the root.
 
+use super::nested_packages::Notation;
 use super::{BaseOrder, Dispatch, Generic, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site, join};
-use crate::resolve::words::Word;
 
 pub(super) const PHP: Policy = Policy {
     languages: &["php"],
@@ -40,26 +40,13 @@ pub(super) const PHP: Policy = Policy {
     ..Policy::PLAIN
 };
 
-fn root() -> Word {
-    Word::of("php").then(Word::of(""))
-}
-
-fn qualified(name: &str) -> Word {
-    name.split('\\')
-        .filter(|part| !part.is_empty())
-        .fold(root(), |word, part| word.then(Word::of(part)))
-}
+const NAMESPACES: Notation = Notation {
+    prefix: "php",
+    separator: '\\',
+};
 
 fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
-    let namespace = site.package.unwrap_or("");
-    registry.package(site.file, qualified(namespace));
-    let mut container = root();
-    for part in namespace.split('\\').filter(|part| !part.is_empty()) {
-        let name = Word::of(part);
-        let inner = container.then(name);
-        registry.submodule(container, name, ModuleTarget::Package(inner));
-        container = inner;
-    }
+    NAMESPACES.register(registry, site);
 }
 
 fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
@@ -71,13 +58,5 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
             None => ModuleTarget::External(modules.external(site, site.module)),
         };
     }
-    let mut container = root();
-    for part in site.module.split('\\').filter(|part| !part.is_empty()) {
-        let name = Word::of(part);
-        if !matches!(modules.child(container, name), Some(ModuleTarget::Package(_))) {
-            return ModuleTarget::External(modules.external(site, site.module));
-        }
-        container = container.then(name);
-    }
-    ModuleTarget::Package(container)
+    NAMESPACES.module(modules, site, |_, _| false)
 }
