@@ -24,12 +24,12 @@ Examples:
   lacon index --index-dir /tmp/index --threads 1
   lacon index workspace.toml      # every [[repository]] of it
 
-What is left out: what .gitignore, .ignore and lacon.toml say, binaries, minified and oversized files. In lacon.toml:
+What is left out: what .gitignore, .ignore and lacon.toml say, binaries, minified, generated and oversized files. In lacon.toml:
   [index]
   exclude = [\"third_party/\"]     # globs
   include = [\"src/**\"]           # only these; all where it is not given
   max_file_size = 2097152        # bytes
-  generated = \"skip\"             # leave out what says that it was generated; \"flag\" keeps it
+  generated = \"flag\"             # index what says that it was generated, and flag it; \"skip\" leaves it out
   ignore_files = false           # do not heed .gitignore and .ignore
   scip = [\"index.scip\"]          # what another tool resolved replaces what was inferred")]
 pub(crate) struct Args {
