@@ -29,7 +29,7 @@ What is left out: what .gitignore, .ignore and lacon.toml say, binaries, minifie
   exclude = [\"third_party/\"]     # globs
   include = [\"src/**\"]           # only these; all where it is not given
   max_file_size = 2097152        # bytes
-  generated = \"flag\"             # index what says that it was generated, and flag it; \"skip\" leaves it out
+  generated = \"flag\"             # index and flag what says that it was generated
   ignore_files = false           # do not heed .gitignore and .ignore
   scip = [\"index.scip\"]          # what another tool resolved replaces what was inferred")]
 pub(crate) struct Args {
