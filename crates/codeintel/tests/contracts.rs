@@ -1,5 +1,7 @@
 //! Contracts, framework by framework: small trees on disk, indexed as a user's would be, and what is found on both sides.
 
+#![expect(clippy::unwrap_used, reason = "a failed setup is a failed test")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Edges between the repositories of a workspace: through packages and through contracts.
 
+#![expect(clippy::unwrap_used, reason = "a failed setup is a failed test")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

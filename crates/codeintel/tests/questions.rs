@@ -1,5 +1,7 @@
 //! Questions over a real index of a small tree, built from disk as a user's would be.
 
+#![expect(clippy::unwrap_used, reason = "a failed setup is a failed test")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

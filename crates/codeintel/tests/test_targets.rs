@@ -1,5 +1,7 @@
 //! Test targets: what is found, and whether the commands really run, in the runners that this machine has.
 
+#![expect(clippy::unwrap_used, reason = "a failed setup is a failed test")]
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -17,6 +17,9 @@ pub(super) struct Cutting {
     pub(super) why: String,
 }
 
+/// From one member to another.
+type Edge = (SymbolId, SymbolId);
+
 /// Above this many edges only those of the walk are tried.
 const MAX_TRIED: usize = 120;
 
@@ -28,7 +31,7 @@ pub(super) fn cutting(
     walk: &[SymbolId],
 ) -> Option<Cutting> {
     let members: BTreeSet<SymbolId> = component.iter().copied().collect();
-    let inside: Vec<(SymbolId, SymbolId)> = component
+    let inside: Vec<Edge> = component
         .iter()
         .flat_map(|&from| graph.get(&from).into_iter().flatten().map(move |&to| (from, to)))
         .filter(|(_, to)| members.contains(to))
@@ -37,11 +40,11 @@ pub(super) fn cutting(
         .iter()
         .zip(walk.iter().cycle().skip(1))
         .map(|(&from, &to)| (from, to));
-    let tried: Vec<(SymbolId, SymbolId)> = match inside.len() <= MAX_TRIED {
+    let tried: Vec<Edge> = match inside.len() <= MAX_TRIED {
         true => inside.clone(),
         false => round.collect(),
     };
-    let mut best: Option<(usize, usize, (SymbolId, SymbolId), Vec<u32>)> = None;
+    let mut best: Option<(usize, usize, Edge, Vec<u32>)> = None;
     for edge in tried {
         let left = match inside.len() <= MAX_TRIED {
             true => still_in_circles(&inside, edge),
@@ -78,7 +81,7 @@ pub(super) fn cutting(
 }
 
 /// How many are still in circles without one edge.
-fn still_in_circles(inside: &[(SymbolId, SymbolId)], without: (SymbolId, SymbolId)) -> usize {
+fn still_in_circles(inside: &[Edge], without: Edge) -> usize {
     let mut graph: Graph = BTreeMap::new();
     for &(from, to) in inside.iter().filter(|edge| **edge != without) {
         graph.entry(from).or_default().insert(to);

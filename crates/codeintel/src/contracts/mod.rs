@@ -390,7 +390,7 @@ fn file_routes(snapshot: &Snapshot, file: FileView<'_>) -> Vec<Endpoint> {
     let visible = |route: &str| {
         let parts = route
             .split('/')
-            .filter(|part| !(part.starts_with('(') && part.ends_with(')')) && !part.is_empty());
+            .filter(|part| !(part.is_empty() || part.starts_with('(') && part.ends_with(')')));
         route::canonical(&parts.collect::<Vec<_>>().join("/"))
     };
     if let Some(route) = under("pages/api/") {
