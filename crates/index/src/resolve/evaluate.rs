@@ -6,8 +6,6 @@
 //! whatever leaves the file (returns, fields, variables, arguments) is contributed under a [`Key`].
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
 
 use smallvec::SmallVec;
 use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Flow, Name};
@@ -20,7 +18,7 @@ use super::names::is_callable;
 use super::tables::Round;
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
-use super::words::{Identity, Key, Word, WordMap};
+use super::words::{Key, Word, WordMap};
 use crate::model::Evidence;
 
 /// Most passes over one file in one round.
@@ -55,7 +53,8 @@ pub struct Evaluation<'a> {
     /// Contributions of the pass before and of this one.
     pub(super) previous: WordMap<Key, Set>,
     pub(super) current: WordMap<Key, Set>,
-    pub(super) reads: HashSet<Key, BuildHasherDefault<Identity>>,
+    /// What was read, with what the other files say about it: that stays the same for a whole round.
+    pub(super) reads: WordMap<Key, Set>,
     /// Whether the expression being evaluated read anything that can still change.
     pub(super) unsettled: bool,
     /// By expression: something before it depends on it, so that its change asks for another pass.
@@ -66,6 +65,8 @@ pub struct Evaluation<'a> {
     pub(super) lookups: RefCell<Lookups>,
     /// What bare names mean that the file does not bind, found so far.
     pub(super) ambients: WordMap<Word, Names>,
+    /// Members of a type and of all its ancestors, by (type, name): position among the ancestors, then the member.
+    pub(super) owned: RefCell<WordMap<(Word, Word), SmallVec<[(u32, Place); 2]>>>,
     pub(super) changed: bool,
     /// By binding, filled when first asked for.
     pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,
@@ -95,12 +96,13 @@ impl<'a> Evaluation<'a> {
             decorated: WordMap::default(),
             previous: WordMap::default(),
             current: WordMap::default(),
-            reads: HashSet::default(),
+            reads: WordMap::default(),
             unsettled: false,
             late: late(facts),
             settled: vec![false; facts.expressions.len()],
             lookups: RefCell::default(),
             ambients: WordMap::default(),
+            owned: RefCell::default(),
             changed: false,
             declared_types: OnceCell::new(),
         };
@@ -120,14 +122,14 @@ impl<'a> Evaluation<'a> {
     pub(super) fn said_news(&self) -> bool {
         let differs = |left: &WordMap<Key, Set>, right: &WordMap<Key, Set>| {
             left.iter()
-                .any(|(key, set)| self.reads.contains(key) && right.get(key) != Some(set))
+                .any(|(key, set)| self.reads.contains_key(key) && right.get(key) != Some(set))
         };
         differs(&self.current, &self.previous) || differs(&self.previous, &self.current)
     }
 
     /// What the file contributes and which keys it read.
-    pub fn finish(self) -> (WordMap<Key, Set>, HashSet<Key, BuildHasherDefault<Identity>>) {
-        (self.previous, self.reads)
+    pub fn finish(self) -> (WordMap<Key, Set>, Vec<Key>) {
+        (self.previous, self.reads.into_keys().collect())
     }
 
     /// The facts of an expression.
@@ -150,16 +152,19 @@ impl<'a> Evaluation<'a> {
 
     /// What all files say about `key`.
     pub fn read(&mut self, key: Key) -> Set {
-        self.reads.insert(key);
         self.unsettled = true;
-        let mut set = Set::default();
+        let others = self.reads.entry(key).or_insert_with(|| {
+            let mut set = Set::default();
+            self.round.read(key, self.file, &mut set);
+            set
+        });
+        let mut set = others.clone();
         if let Some(known) = self.previous.get(&key) {
             set.extend(known.facts());
         }
         if let Some(known) = self.current.get(&key) {
             set.extend(known.facts());
         }
-        self.round.read(key, self.file, &mut set);
         set
     }
 

@@ -200,9 +200,11 @@ impl Evaluation<'_> {
         if linker.is_field(name) {
             let alone = [class];
             let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
-            for &owner in &classes[usize::from(after_itself).min(classes.len())..] {
+            let owned = self.owned_members(class, classes, name);
+            let skipped = usize::from(after_itself).min(classes.len());
+            for (position, &owner) in classes.iter().enumerate().skip(skipped) {
                 let evidence = known.max(step(owner != class));
-                for member in self.chosen(linker.own_members(owner, name)) {
+                for &(_, member) in owned.iter().filter(|(at, _)| *at == position as u32) {
                     if overloads.iter().any(|&nearer| linker.overrides(nearer, member)) {
                         continue;
                     }
@@ -225,6 +227,21 @@ impl Evaluation<'_> {
         if !hit && ancestry.is_some_and(|ancestry| ancestry.open) {
             set.insert(Fact::new(Value::Foreign, known));
         }
+    }
+
+    /// The members called `name` of each of the `classes`, which are `class` and its ancestors.
+    fn owned_members(&self, class: Place, classes: &[Place], name: Word) -> SmallVec<[(u32, Place); 2]> {
+        let key = (Word(packed(class)), name);
+        if let Some(known) = self.owned.borrow().get(&key) {
+            return known.clone();
+        }
+        let mut owned = SmallVec::new();
+        for (position, &owner) in (0..).zip(classes) {
+            let members = self.chosen(self.linker.own_members(owner, name));
+            owned.extend(members.into_iter().map(|member| (position, member)));
+        }
+        self.owned.borrow_mut().insert(key, owned.clone());
+        owned
     }
 
     /// Adds a member reached through the type itself; whether it has a value of its own.

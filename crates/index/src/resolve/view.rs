@@ -473,6 +473,7 @@ impl<'a> View<'a> {
                     // The parts of a namespace have their members in common: one is asked for all that inherit nothing.
                     let mut asked = false;
                     for &class in types {
+                        self.note(Key::definition(class));
                         let is_part = self.tables.namespaces.contains_key(&packed(class));
                         let inherits = self.ancestry(class).is_some_and(|ancestry| ancestry.classes.len() > 1);
                         if is_part && !inherits && std::mem::replace(&mut asked, true) {

@@ -75,8 +75,10 @@ struct Measured {
     disk_over_source: f64,
     /// A statement added to a function.
     body_edit: Option<Percentiles>,
-    /// A function added to a file.
+    /// A function added before all others of a file.
     definition_edit: Option<Percentiles>,
+    /// A function renamed, so that whoever used it no longer finds it.
+    rename_edit: Option<Percentiles>,
     watcher_peak_memory_bytes: u64,
 }
 
@@ -157,8 +159,8 @@ fn measure(args: &Args, tree: &Path, index_directory: &Path) -> Result<Measured,
     let paths: Vec<String> = snapshot.files().map(|file| file.path().to_string()).collect();
     let ctags = run_ctags(tree, &paths)?;
     drop(snapshot);
-    let (body_edit, definition_edit) = match args.edits {
-        0 => (None, None),
+    let (body_edit, definition_edit, rename_edit) = match args.edits {
+        0 => (None, None, None),
         count => {
             let options = Options {
                 directory: Some(index_directory.to_path_buf()),
@@ -168,10 +170,9 @@ fn measure(args: &Args, tree: &Path, index_directory: &Path) -> Result<Measured,
             let mut indexer = Indexer::open(tree, options)?;
             indexer.prepare()?;
             let body = time_edits(&mut indexer, count, &paths, add_statement)?;
-            (
-                Some(body),
-                Some(time_edits(&mut indexer, count, &paths, add_definition)?),
-            )
+            let rename = time_edits(&mut indexer, count, &paths, rename_definition)?;
+            let definition = time_edits(&mut indexer, count, &paths, add_definition)?;
+            (Some(body), Some(definition), Some(rename))
         }
     };
     let (snapshot_bytes, facts_bytes) = (
@@ -200,6 +201,7 @@ fn measure(args: &Args, tree: &Path, index_directory: &Path) -> Result<Measured,
         disk_over_source: (snapshot_bytes + facts_bytes) as f64 / source_bytes.max(1) as f64,
         body_edit,
         definition_edit,
+        rename_edit,
         watcher_peak_memory_bytes: usage::peak_memory(),
     })
 }
@@ -297,10 +299,32 @@ fn add_definition(path: &str, text: &str, number: usize) -> Option<String> {
         "c" => "\nstatic int lacon_added_NUMBER(int value) { return value + 1; }\n",
         _ => return None,
     };
-    Some(format!("{text}{}", function.replace("NUMBER", &number.to_string())))
+    // Before the others, so that all of them move.
+    let at = first_function(path, text).map_or(text.len(), |(line, _)| line);
+    let function = function.replace("NUMBER", &number.to_string());
+    Some(format!("{}{function}{}", &text[..at], &text[at..]))
 }
 
-/// Adds a statement to the first function of a file.
+fn rename_definition(path: &str, text: &str, number: usize) -> Option<String> {
+    let (_, name) = first_function(path, text)?;
+    let rest = &text[name..];
+    let end = name + rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_')?;
+    (end > name).then(|| format!("{}_renamed{number}{}", &text[..end], &text[end..]))
+}
+
+/// Where the line of the first function at the top of a file starts, and where its name does.
+fn first_function(path: &str, text: &str) -> Option<(usize, usize)> {
+    let word = match path.rsplit('.').next()? {
+        "py" => "\ndef ",
+        "go" => "\nfunc ",
+        "js" | "ts" | "tsx" | "jsx" => "\nfunction ",
+        "rs" => "\nfn ",
+        _ => return None,
+    };
+    let at = text.find(word)?;
+    Some((at + 1, at + word.len()))
+}
+
 fn add_statement(path: &str, text: &str, number: usize) -> Option<String> {
     let (starts, ends, statement) = match path.rsplit('.').next()? {
         "py" => (["def ", "    def "], "):", "print(len(\"NUMBER\"))"),
@@ -490,6 +514,7 @@ impl Measured {
         let edits = [
             ("edit of a body", &self.body_edit),
             ("new definition", &self.definition_edit),
+            ("renamed definition", &self.rename_edit),
         ];
         for (what, edit) in edits {
             if let Some(edit) = edit {
