@@ -80,7 +80,8 @@ fn damage_is_said_and_repaired() {
         fs::write(path, bytes).unwrap();
     };
 
-    damage(&location.snapshot(), 2000);
+    // In the first record, behind the header and the table of sections; further on it might be padding.
+    damage(&location.snapshot(), 720);
     let report = project.build();
     assert_eq!(report.notices, [Notice::DamagedSnapshot]);
     assert_same(&first, &report.snapshot);
