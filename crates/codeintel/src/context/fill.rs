@@ -86,7 +86,10 @@ pub(crate) fn fill(
     for _ in 0..MOST_TRIES {
         let (plan, exhausted) = filler.plan(target);
         let mut pack = filler.pack(&plan, &material, total);
-        let tokens = settle(&mut pack, room);
+        // As long a number as the right one will be; what it may be off by is left free.
+        pack.tokens = room.budget as u64;
+        let tokens = (room.measure)(&pack) + 1;
+        pack.tokens = tokens as u64;
         if tokens <= room.budget {
             let is_better = best.as_ref().is_none_or(|best| best.tokens < pack.tokens);
             if is_better {
@@ -110,22 +113,24 @@ pub(crate) fn fill(
             break;
         }
     }
-    best.ok_or_else(|| QuestionError::Argument {
+    let mut best = best.ok_or_else(|| QuestionError::Argument {
         name: "budget",
         problem: format!("{} tokens do not hold even one symbol: give more", room.budget),
-    })
+    })?;
+    best.tokens = settle(&mut best, room) as u64;
+    Ok(best)
 }
 
-/// Writes into the pack what it takes; the number is part of what is counted.
+/// What the pack takes with that very number in it.
 fn settle(pack: &mut ContextPack, room: &Room<'_>) -> usize {
-    let mut tokens = (room.measure)(pack);
+    let mut tokens = pack.tokens as usize;
     for _ in 0..3 {
-        pack.tokens = tokens as u64;
         let counted = (room.measure)(pack);
         if counted == tokens {
             break;
         }
-        tokens = tokens.max(counted);
+        tokens = counted;
+        pack.tokens = tokens as u64;
     }
     tokens
 }
@@ -139,6 +144,8 @@ struct Ladder {
     /// Per form: cost in estimated tokens and the text; filled when the symbol is admitted.
     forms: Option<[Option<(f64, String)>; 3]>,
     held: Option<Holding>,
+    /// Of its source; empty until the symbol is first put into a pack.
+    hash: String,
     /// Where it stands: repository, file, first and last byte.
     place: (usize, FileId, u32, u32),
 }
@@ -186,6 +193,7 @@ impl<'a> Filler<'a> {
                 id,
                 forms: None,
                 held,
+                hash: String::new(),
                 place: (
                     ranked.key.repository,
                     symbol.file_id(),
@@ -328,8 +336,11 @@ impl<'a> Filler<'a> {
             .map(|&place| {
                 let key = self.ladders[place].key;
                 let evidence = &material.ranked[place].evidence;
-                let hash = self.texts.hash(key);
+                if self.ladders[place].hash.is_empty() {
+                    self.ladders[place].hash = self.texts.hash(key);
+                }
                 let ladder = &self.ladders[place];
+                let hash = &ladder.hash;
                 let symbol = PackSymbol {
                     id: ladder.id.clone(),
                     kind: self.workspace.symbol(key).map_or("", graph_kind).to_string(),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use index::model::{EdgeKind, FileId, Origin};
-use index::search::{Mode, Question};
+use index::search::{Mode, Question, is_document};
 use index::snapshot::{EdgeKinds, FileFlags, Snapshot, SymbolId, SymbolView};
 use syntax::facts::{Flags, Kind};
 
@@ -12,7 +12,7 @@ use super::spread::{Reach, spread};
 use super::terms::{Terms, terms};
 use crate::kinds;
 use crate::naming;
-use crate::traverse::is_test;
+use crate::traverse::{is_test, is_test_path};
 use crate::workspace::{Repository, SymbolKey, Workspace};
 
 /// A symbol that matters.
@@ -88,8 +88,9 @@ pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
     let terms = terms(task);
     let mut all = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
-        let seeds = seeds(workspace, number, task, &terms);
-        all.extend(around(repository, number, seeds, &terms));
+        let files = repository.snapshot.search_index().files(&repository.snapshot, task);
+        let seeds = seeds(workspace, number, task, &terms, &files);
+        all.extend(around(repository, number, seeds, &terms, &files));
     }
     ordered(all)
 }
@@ -103,7 +104,7 @@ pub(crate) fn for_symbols(workspace: &Workspace, asked: &[SymbolKey]) -> Vec<Ran
             .filter(|key| key.repository == number)
             .map(|key| (key.symbol, 1.0, Evidence::Asked))
             .collect();
-        all.extend(around(repository, number, seeds, &Terms::default()));
+        all.extend(around(repository, number, seeds, &Terms::default(), &[]));
     }
     ordered(all)
 }
@@ -116,7 +117,7 @@ fn ordered(mut all: Vec<Ranked>) -> Vec<Ranked> {
 type Seed = (SymbolId, f64, Evidence);
 
 /// What the task itself points to, with how strongly: 1 for what it writes out, less for shared words.
-fn seeds(workspace: &Workspace, number: usize, task: &str, terms: &Terms) -> Vec<Seed> {
+fn seeds(workspace: &Workspace, number: usize, task: &str, terms: &Terms, files: &[f32]) -> Vec<Seed> {
     let repository = &workspace.repositories()[number];
     let snapshot = &repository.snapshot;
     let mut found: BTreeMap<SymbolId, (f64, Evidence)> = BTreeMap::new();
@@ -130,6 +131,15 @@ fn seeds(workspace: &Workspace, number: usize, task: &str, terms: &Terms) -> Vec
     };
     for (symbol, score, evidence) in by_text(repository, task, terms) {
         add(symbol, score * 0.8, evidence);
+    }
+    for (file, share) in best_files(files) {
+        if let Some(symbol) = snapshot.file(file).and_then(|file| file.symbol()) {
+            add(
+                symbol.id(),
+                f64::from(share) * 0.5,
+                Evidence::Words(shared(symbol, terms)),
+            );
+        }
     }
     for name in &terms.names {
         let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
@@ -245,7 +255,7 @@ fn shared(symbol: SymbolView<'_>, terms: &Terms) -> Vec<String> {
 }
 
 /// The seeds and what a walk from them reaches, scored.
-fn around(repository: &Repository, number: usize, seeds: Vec<Seed>, terms: &Terms) -> Vec<Ranked> {
+fn around(repository: &Repository, number: usize, seeds: Vec<Seed>, terms: &Terms, files: &[f32]) -> Vec<Ranked> {
     let snapshot = &repository.snapshot;
     let starts: Vec<&Seed> = seeds
         .iter()
@@ -288,9 +298,15 @@ fn around(repository: &Repository, number: usize, seeds: Vec<Seed>, terms: &Term
         let Some(view) = snapshot.symbol(symbol) else {
             return 0.0;
         };
-        let file = by_file.get(&view.file_id()).copied().unwrap_or(0.0);
+        let gathered = by_file.get(&view.file_id()).copied().unwrap_or(0.0);
+        let said = files
+            .get(view.file_id().0 as usize)
+            .map(|share| f64::from(*share) * plain_worth(view, terms));
+        let file = said.map_or(gathered, |said| 0.6 * said + 0.4 * gathered);
         // What lies in a file where much matters, matters more; so does, a little, what was changed lately.
-        (score * 0.75 + file * 0.25 * score.sqrt()) * (0.95 + 0.05 * f64::from(recency.of_file(view.path())))
+        let share = if files.is_empty() { 0.25 } else { 0.5 };
+        let lately = 0.95 + 0.05 * f64::from(recency.of_file(view.path()));
+        (score * (1.0 - share) + file * share * score.powf(0.3)) * lately
     };
     let found: Vec<Ranked> = scores
         .into_iter()
@@ -356,6 +372,39 @@ fn worth(symbol: SymbolView<'_>, terms: &Terms) -> f64 {
         .file()
         .is_some_and(|file| file.flags().contains(FileFlags::GENERATED));
     kind * declared * tested * if generated { 0.3 } else { 1.0 }
+}
+
+/// What a file is, as a factor: code before tests, documents and what was generated.
+fn plain_worth(symbol: SymbolView<'_>, terms: &Terms) -> f64 {
+    let Some(file) = symbol.file() else { return 0.0 };
+    let tested = if is_test_path(file.path()) && !terms.about_tests {
+        0.6
+    } else {
+        1.0
+    };
+    let generated = if file.flags().contains(FileFlags::GENERATED) {
+        0.4
+    } else {
+        1.0
+    };
+    let document = if is_document(file.language()) { 0.6 } else { 1.0 };
+    tested * generated * document
+}
+
+/// Files that count as seeds for their words as a whole.
+const BEST_FILES: usize = 20;
+
+/// The files whose words fit best, each with its share of the best.
+fn best_files(files: &[f32]) -> Vec<(FileId, f32)> {
+    let mut best: Vec<(FileId, f32)> = files
+        .iter()
+        .enumerate()
+        .filter(|(_, share)| **share > 0.0)
+        .map(|(file, share)| (FileId(file as u32), *share))
+        .collect();
+    best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    best.truncate(BEST_FILES);
+    best
 }
 
 /// Most edges that are looked at to find distances.

@@ -244,6 +244,52 @@ impl SearchIndex {
         scores
     }
 
+    /// BM25 of every file as a whole, as a share of the best: what a question says in many words is often spread over a file.
+    pub fn files(&self, snapshot: &Snapshot, text: &str) -> Vec<f32> {
+        let mut scores = vec![0f32; snapshot.file_count()];
+        let mut lengths = vec![0u32; snapshot.file_count()];
+        for part in &self.parts {
+            for (row, &file) in part.part.chunk_rows().iter().zip(&part.files) {
+                if let Some(length) = lengths.get_mut(file as usize) {
+                    *length += u32::from(row.length.get());
+                }
+            }
+        }
+        let all = lengths.iter().filter(|length| **length > 0).count() as f32;
+        let average = (self.length as f32 / all.max(1.0)).max(1.0);
+        let mut weights = vec![0u32; snapshot.file_count()];
+        let mut found: Vec<u32> = Vec::new();
+        for term in terms(text) {
+            found.clear();
+            for part in &self.parts {
+                let Some(rank) = part.part.find_term(&term) else {
+                    continue;
+                };
+                for (chunk, weight) in part.part.postings(rank) {
+                    let Some(&file) = part.files.get(chunk as usize).filter(|file| **file != GONE) else {
+                        continue;
+                    };
+                    if weights[file as usize] == 0 {
+                        found.push(file);
+                    }
+                    weights[file as usize] += weight.max(1);
+                }
+            }
+            let with = found.len() as f32;
+            let rarity = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+            for &file in &found {
+                let weight = std::mem::take(&mut weights[file as usize]) as f32;
+                let length = lengths[file as usize] as f32 / average;
+                let penalty = 1.0 - rank::LENGTH_PENALTY + rank::LENGTH_PENALTY * length;
+                scores[file as usize] +=
+                    rarity * weight * (rank::SATURATION + 1.0) / (weight + rank::SATURATION * penalty);
+            }
+        }
+        let best = scores.iter().fold(f32::MIN_POSITIVE, |best, &score| best.max(score));
+        scores.iter_mut().for_each(|score| *score /= best);
+        scores
+    }
+
     /// The cosine of every chunk.
     fn semantic(&self, text: &str) -> Vec<f32> {
         let mut scores = vec![0f32; self.chunks];

@@ -108,16 +108,18 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         "call", "tool", "sent", "alone", "JSON", "indented", "of JSON", "of indented"
     ));
     for row in &rows {
+        // A JSON value does not keep to a width.
+        let cell = |name: &str| row[name].to_string();
         output.line(format!(
             "{:>4} {:<22}{:>8}{:>8}{:>8}{:>10}{:>11}%{:>11}%",
-            row["call"],
+            cell("call"),
             row["tool"].as_str().unwrap_or_default(),
-            row["sent"],
-            row["alone"],
-            row["json"],
-            row["indented"],
-            row["fewer_than_json"],
-            row["fewer_than_indented"]
+            cell("sent"),
+            cell("alone"),
+            cell("json"),
+            cell("indented"),
+            cell("fewer_than_json"),
+            cell("fewer_than_indented")
         ));
     }
     output.line(format!(
