@@ -76,7 +76,7 @@ impl Server {
         // Only a server that runs has said how it gives them.
         self.wait_running(deadline);
         let items = if !self.inner.adapter.tsserver_diagnostics.is_empty() {
-            self.from_tsserver(path, deadline)?
+            self.ask_tsserver(path, deadline)?
         } else if self.supports("textDocument/diagnostic") {
             let parameters = json!({"textDocument": {"uri": uri::of_path(path)}});
             let report = self.ask_in_turn("textDocument/diagnostic", |_| parameters.clone(), deadline)?;
@@ -88,7 +88,7 @@ impl Server {
     }
 
     /// Asks the compiler behind the server, and spells its answers as the protocol does.
-    fn from_tsserver(&self, path: &Path, deadline: Instant) -> Result<Value, RequestError> {
+    fn ask_tsserver(&self, path: &Path, deadline: Instant) -> Result<Value, RequestError> {
         let mut items = Vec::new();
         for request in &self.inner.adapter.tsserver_diagnostics {
             let parameters = json!({
