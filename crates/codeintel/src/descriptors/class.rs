@@ -12,7 +12,7 @@ use syntax::facts::{BaseKind, Definition, Expression, ExpressionId, FileFacts, F
 use super::docs::{self, Documentation};
 use super::function::{Detail, function, remarks, uri};
 use super::head;
-use super::home::{Homes, folder, owners, separator};
+use super::home::{Homes, folder, separator};
 use super::php;
 use super::reading::Reading;
 use super::schema::{ClassDescriptor, FieldDescriptor, FunctionDescriptor, RelationDescriptor};
@@ -514,13 +514,4 @@ fn external_name(external: &str, separator: &str) -> String {
 fn last_part(name: &str) -> &str {
     let name = name.split('<').next().unwrap_or(name);
     name.rsplit(['.', ':', '\\', '/']).next().unwrap_or(name)
-}
-
-/// The types around a symbol, for readers that ask for `Outer.Inner`.
-pub fn outer_types(symbol: SymbolView<'_>) -> Vec<&str> {
-    owners(symbol)
-        .into_iter()
-        .filter(|owner| words::is_type(owner.kind()))
-        .map(|owner| owner.name())
-        .collect()
 }

@@ -245,8 +245,7 @@ pub fn singular(word: &str) -> String {
 pub fn plural_studly(name: &str) -> String {
     let last = name
         .char_indices()
-        .filter(|(at, letter)| *at > 0 && letter.is_ascii_uppercase())
-        .next_back()
+        .rfind(|(at, letter)| *at > 0 && letter.is_ascii_uppercase())
         .map_or(0, |(at, _)| at);
     format!("{}{}", &name[..last], plural(&name[last..]))
 }

@@ -177,8 +177,9 @@ fn has_generics(language: &str) -> bool {
 
 /// Whether `<` opens a list of types: comparisons and shifts have a blank or a second `<` after it.
 fn opens_generic(bytes: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).map_or(b' ', |at| bytes[at]);
     let after = bytes.get(at + 1).copied().unwrap_or(b' ');
-    !matches!(after, b'<' | b'=' | b' ') && !(at > 0 && bytes[at - 1] == b'<')
+    before != b'<' && !matches!(after, b'<' | b'=' | b' ')
 }
 
 fn is_character(bytes: &[u8], at: usize) -> bool {
