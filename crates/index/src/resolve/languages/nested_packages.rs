@@ -20,7 +20,7 @@ impl Notation {
         Word::of(self.prefix).then(Word::of(""))
     }
 
-    fn parts<'n>(self, name: &'n str) -> impl Iterator<Item = &'n str> {
+    fn parts(self, name: &str) -> impl Iterator<Item = &str> {
         name.split(self.separator).filter(|part| !part.is_empty())
     }
 
