@@ -6,6 +6,8 @@ mod context;
 mod deltas;
 pub(crate) mod descriptors;
 mod edit;
+#[cfg(test)]
+mod formats;
 mod graph;
 mod lsp;
 pub(crate) mod readable;

@@ -1,0 +1,110 @@
+//! Every question about the graph, asked of real code through its tool, in every format: what a decoder reads equals the JSON.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use codeintel::{Derived, Repository, Workspace};
+use index::build::{Indexer, Options, open_snapshot};
+use serde_json::{Map, Value, json};
+use wire::Format;
+use wire::tokens::Tokenizer;
+
+use super::answer::answer;
+use super::{Desk, Services, Tool, Wish, graph};
+
+/// The sources of `wire` and `testkit`, as a workspace of two repositories.
+fn workspace(index: &Path) -> Workspace {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let repository = |name: &str| {
+        let root: PathBuf = crates.join(name).canonicalize().unwrap();
+        let directory = index.join(name);
+        let options = Options {
+            directory: Some(directory.clone()),
+            ..Options::default()
+        };
+        Indexer::open(&root, options).unwrap().build().unwrap();
+        Repository {
+            name: name.to_string(),
+            snapshot: Arc::new(open_snapshot(&root, Some(&directory)).unwrap()),
+            root,
+            incomplete: None,
+            derived: Derived::default(),
+        }
+    };
+    Workspace::new(vec![repository("wire"), repository("testkit")])
+}
+
+/// What each tool is asked. A tool that is not here fails the test: it must be given a question.
+fn questions(tool: &Tool) -> Vec<Value> {
+    let symbol = "wire/src/format.rs::encode";
+    match tool.name {
+        "search_symbols" => vec![json!({"query": "decode"}), json!({"query": "nothing_is_called_so"})],
+        "get_symbol_source" => vec![json!({"id": symbol})],
+        "batch_symbols" => vec![json!({"ids": [symbol, "no_such_thing"], "include_source": true})],
+        "find_usages" => vec![json!({"id": symbol}), json!({"id": "wire/src/lib.rs", "limit": 3})],
+        "get_file_summary" => vec![json!({"path": "wire/src/layout.rs"})],
+        "get_callers" | "get_call_chain" | "get_dependencies" | "get_dependents" => {
+            vec![json!({"id": symbol}), json!({"id": symbol, "depth": 1, "limit": 2})]
+        }
+        "find_implementations" => vec![json!({"id": "wire/src/layout.rs::CellType"})],
+        "get_editing_context" => vec![json!({"id": symbol})],
+        "smart_context" => vec![json!({"task": "decode a GCX1 table whose header value has a space"})],
+        "get_test_targets" => vec![json!({"ids": [symbol, "wire/src/dense.rs"]})],
+        "contracts" => vec![json!({}), json!({"action": "check"})],
+        "analyze" => ["dead_code", "hotspots", "cycles", "help"]
+            .iter()
+            .map(|kind| json!({"kind": kind, "repo": "wire"}))
+            .collect(),
+        "get_repo_outline" => vec![json!({"repo": "wire"})],
+        "graph_stats" => vec![json!({"repo": ["*"]})],
+        other => panic!("`{other}` is asked nothing here"),
+    }
+}
+
+#[test]
+fn every_format_says_what_the_json_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = workspace(folder.path());
+    let services = Services::default();
+    let desk = Desk {
+        workspace: &workspace,
+        services: &services,
+        caller: "test",
+        wish: Wish::default(),
+    };
+    let mut asked = 0;
+    for tool in graph::TOOLS {
+        for question in questions(tool) {
+            let say = |format: Format| {
+                let mut arguments: Map<String, Value> = question.as_object().unwrap().clone();
+                // Enough for every format, so that none is cut where another is not.
+                arguments.insert("max_tokens".into(), 1_000_000.into());
+                let said = answer(tool, &desk, arguments, format);
+                said.unwrap_or_else(|refusal| panic!("{} {question}: {refusal:?}", tool.name))
+            };
+            let json = say(Format::Json).text;
+            let expected: Value = serde_json::from_str(&json).unwrap();
+            for format in [Format::Gcx, Format::Gcf, Format::Auto] {
+                let text = say(format).text;
+                let decoded =
+                    wire::decode(&text).unwrap_or_else(|error| panic!("{} {format:?}: {error}\n{text}", tool.name));
+                assert!(
+                    wire::same(&decoded, &expected),
+                    "{} {question} as {format:?}:\n{text}\n{decoded}\n{expected}",
+                    tool.name
+                );
+                if format == Format::Auto {
+                    let (tokens, most) = (Tokenizer::O200k.count(&text), Tokenizer::O200k.count(&json));
+                    assert!(
+                        tokens <= most,
+                        "{} {question}: {tokens} tokens, JSON takes {most}",
+                        tool.name
+                    );
+                }
+            }
+            assert!(!say(Format::Markdown).text.trim().is_empty(), "{}", tool.name);
+            asked += 1;
+        }
+    }
+    assert!(asked > 20);
+}
