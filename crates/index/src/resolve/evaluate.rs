@@ -33,6 +33,9 @@ pub const UNDERLYING: Word = Word(6);
 /// Members by (type, name).
 pub(super) type Lookups = WordMap<(Word, Word), SmallVec<[members::Found; 2]>>;
 
+/// Members of a type and of all its ancestors, by (type, name): position among the ancestors, then the member.
+pub(super) type Owned = WordMap<(Word, Word), SmallVec<[(u32, Place); 2]>>;
+
 /// One file being evaluated.
 pub struct Evaluation<'a> {
     pub linker: View<'a>,
@@ -65,8 +68,8 @@ pub struct Evaluation<'a> {
     pub(super) lookups: RefCell<Lookups>,
     /// What bare names mean that the file does not bind, found so far.
     pub(super) ambients: WordMap<Word, Names>,
-    /// Members of a type and of all its ancestors, by (type, name): position among the ancestors, then the member.
-    pub(super) owned: RefCell<WordMap<(Word, Word), SmallVec<[(u32, Place); 2]>>>,
+    /// Members found so far in all ancestors of a type.
+    pub(super) owned: RefCell<Owned>,
     pub(super) changed: bool,
     /// By binding, filled when first asked for.
     pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,

@@ -19,6 +19,9 @@ use crate::model::FileId;
 use crate::packages::Packages;
 use crate::tree::{Change, Tree};
 
+/// What a file added to a table before, and what it adds now.
+type Parts<K, V> = (Vec<(K, V)>, Vec<(K, V)>);
+
 impl Linker {
     /// Follows a change of the contents of files, none of which came or went. Returns the keys that are answered differently
     /// now; `None` when everything must be linked anew.
@@ -140,7 +143,7 @@ impl Linker {
 
     fn exchange_namespaces(
         &mut self,
-        (before, now): &(Vec<(Word, Place)>, Vec<(Word, Place)>),
+        (before, now): &Parts<Word, Place>,
         old: &Links,
         new: &Links,
         changed: &mut Keys,
@@ -312,7 +315,7 @@ fn owner_map(owners: &[(u32, Place, bool)]) -> Vec<(u32, Place)> {
 
 /// Entries of one key, for each key that has other entries in the one list than in the other.
 fn each_difference<K: Ord + Copy, V: PartialEq + Copy>(
-    (mut before, mut now): (Vec<(K, V)>, Vec<(K, V)>),
+    (mut before, mut now): Parts<K, V>,
     mut differs: impl FnMut(K, &[(K, V)]),
 ) {
     before.sort_by_key(|&(key, _)| key);
@@ -337,7 +340,7 @@ fn each_difference<K: Ord + Copy, V: PartialEq + Copy>(
 fn exchange_places<K: Ord + Copy, M: std::hash::Hash + Eq>(
     table: &mut WordMap<M, SmallVec<[Place; 1]>>,
     file: u32,
-    parts: (Vec<(K, Place)>, Vec<(K, Place)>),
+    parts: Parts<K, Place>,
     at: impl Fn(K) -> M,
     mut changed: impl FnMut(K),
 ) {
@@ -357,7 +360,7 @@ fn exchange_places<K: Ord + Copy, M: std::hash::Hash + Eq>(
 fn exchange_all<V: PartialEq + Copy>(
     table: &mut WordMap<u64, Vec<(u32, V)>>,
     file: u32,
-    parts: (Vec<(Place, V)>, Vec<(Place, V)>),
+    parts: Parts<Place, V>,
     mut changed: impl FnMut(Place),
 ) {
     each_difference(parts, |class, now| {
