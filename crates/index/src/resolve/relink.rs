@@ -19,6 +19,9 @@ use crate::model::FileId;
 use crate::packages::Packages;
 use crate::tree::{Change, Tree};
 
+/// A name of a member, below the number of its owner.
+type Owned = (u32, Word);
+
 /// What a file added to a table before, and what it adds now.
 type Parts<K, V> = (Vec<(K, V)>, Vec<(K, V)>);
 
@@ -453,7 +456,7 @@ fn difference(file: u32, old: &Links, new: &Links, changed: &mut Keys) {
             }
         }
     }
-    let members = |links: &Links| -> Vec<((u32, Word), (u32, Option<Kind>))> {
+    let members = |links: &Links| -> Vec<(Owned, (u32, Option<Kind>))> {
         let all = links.members.iter();
         all.map(|&(owner, name, member)| {
             let kind = links.definition(member).map(|link| link.kind);
