@@ -495,12 +495,17 @@ fn graph_kind(symbol: index::snapshot::SymbolView<'_>) -> &'static str {
 
 /// The symbols that a task is about, as far as the ranking can tell: the best, while they are nearly as good.
 pub(crate) fn targets(ranked: &[Ranked]) -> Vec<SymbolKey> {
-    let best = ranked.iter().map(|item| item.score).fold(0.0, f64::max);
-    ranked
+    // What the task writes out is what it is about; words and meaning only where it writes nothing out.
+    let written = |item: &&Ranked| matches!(item.evidence, Evidence::Named(_) | Evidence::Path(_));
+    let has_written = ranked.iter().any(|item| written(&item));
+    let seeds: Vec<&Ranked> = ranked
         .iter()
-        .filter(|item| !matches!(item.evidence, Evidence::Edge(..)))
-        .take_while(|item| item.score >= best * 0.5)
-        .take(10)
-        .map(|item| item.key)
-        .collect()
+        .filter(|item| match has_written {
+            true => written(item),
+            false => !matches!(item.evidence, Evidence::Edge(..)),
+        })
+        .collect();
+    let best = seeds.first().map_or(0.0, |item| item.score);
+    let near = seeds.iter().take_while(|item| item.score >= best * 0.5);
+    near.take(10).map(|item| item.key).collect()
 }
