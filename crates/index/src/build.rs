@@ -384,7 +384,7 @@ impl Indexer {
             let text = state::text_of(entry, location)?;
             let facts = state::facts_of(entry, location, facts);
             let segment = Segment::new(&facts, entry.size, entry.flags);
-            Some(crate::search::unit(&entry.path, &text, &facts, &segment))
+            crate::search::unit(&entry.path, &text, &facts, &segment)
         };
         let keeper = &mut self.search;
         self.pool.install(|| keeper.update(&self.directory, &files, &make))

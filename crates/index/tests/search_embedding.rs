@@ -34,7 +34,7 @@ fn words_are_those_of_the_training() {
 fn vectors_are_those_of_the_training() {
     let samples = samples();
     let texts: Vec<&str> = samples.iter().map(|sample| sample.text.as_str()).collect();
-    for (sample, vector) in samples.iter().zip(built_in().embed(&texts)) {
+    for (sample, vector) in samples.iter().zip(built_in().embed(&texts).unwrap()) {
         assert_eq!(sample.vector.len(), DIMENSIONS);
         let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt().max(1e-9);
         for (ours, theirs) in vector.iter().zip(&sample.vector) {

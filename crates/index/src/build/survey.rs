@@ -390,7 +390,7 @@ fn survey_one(
                         facts.put(&key, &found)?;
                         let segment = Segment::new(&found, entry.size, entry.flags);
                         if searchable {
-                            entry.unit = Some(search::unit(path, &decoded.text, &found, &segment).into());
+                            entry.unit = search::unit(path, &decoded.text, &found, &segment).map(Into::into);
                         }
                         entry.segment = Some(segment.into());
                         surveyed.extracted = true;

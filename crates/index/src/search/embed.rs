@@ -17,7 +17,38 @@ pub trait Embedder: Send + Sync {
     fn model(&self) -> Cow<'_, str>;
 
     /// One vector for each text, all zeros where the model knows nothing of it.
-    fn embed(&self, texts: &[&str]) -> Vec<[f32; DIMENSIONS]>;
+    fn embed(&self, texts: &[&str]) -> Result<Vec<[f32; DIMENSIONS]>, EmbedError>;
+}
+
+/// Why a model gave no vectors: it lies elsewhere, and elsewhere did not answer.
+#[derive(thiserror::Error, Clone, Debug, PartialEq, Eq)]
+#[error("no vectors: {0}")]
+pub struct EmbedError(pub String);
+
+static CHOSEN: OnceLock<Box<dyn Embedder>> = OnceLock::new();
+
+/// Lets another model than the built-in table make all vectors of this process, of files and of questions. Says whether it was the
+/// first to be chosen; later ones are not heeded, because vectors of two models cannot be compared.
+pub fn choose_embedder(embedder: Box<dyn Embedder>) -> bool {
+    CHOSEN.set(embedder).is_ok()
+}
+
+/// The model that was chosen instead of the built-in table.
+pub(crate) fn chosen() -> Option<&'static dyn Embedder> {
+    CHOSEN.get().map(|embedder| &**embedder)
+}
+
+/// A number that tells vectors of one model from those of another; 0 for the built-in table.
+pub(crate) fn model_stamp() -> u32 {
+    chosen().map_or(0, |embedder| {
+        let hash = blake3::hash(embedder.model().as_bytes());
+        u32::from_le_bytes([
+            hash.as_bytes()[0],
+            hash.as_bytes()[1],
+            hash.as_bytes()[2],
+            hash.as_bytes()[3],
+        ]) | 1
+    })
 }
 
 /// Most words of a text that count; the model was trained with the same limit.
@@ -193,7 +224,7 @@ impl Embedder for Table {
         "lacon-code-256".into()
     }
 
-    fn embed(&self, texts: &[&str]) -> Vec<[f32; DIMENSIONS]> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<[f32; DIMENSIONS]>, EmbedError> {
         let mut bag = self.bag();
         let (mut buffer, mut pieces) = (String::new(), Vec::new());
         let mut embed_one = |text: &&str| {
@@ -208,7 +239,7 @@ impl Embedder for Table {
             });
             self.sum(&mut bag)
         };
-        texts.iter().map(&mut embed_one).collect()
+        Ok(texts.iter().map(&mut embed_one).collect())
     }
 }
 

@@ -23,7 +23,7 @@ mod vector;
 mod words;
 
 pub use chunk::{CodeChunk, is_document, uri};
-pub use embed::{Embedder, Table, built_in};
+pub use embed::{EmbedError, Embedder, Table, built_in, choose_embedder};
 pub(crate) use keeper::{Keeper, TreeFile};
 pub use names::FoldedNames;
 pub use rank::{Why, is_test};
@@ -36,7 +36,18 @@ use syntax::FileFacts;
 
 use crate::snapshot::segment::Segment;
 
-/// The searchable part of a file.
-pub(crate) fn unit(path: &str, text: &str, facts: &FileFacts, segment: &Segment) -> Unit {
-    Unit::new(&chunk::chunks(path, text, facts, segment), built_in())
+/// The searchable part of a file; none where the chosen model does not answer, so that it is asked again.
+pub(crate) fn unit(path: &str, text: &str, facts: &FileFacts, segment: &Segment) -> Option<Unit> {
+    let chunks = chunk::chunks(path, text, facts, segment);
+    let mut unit = Unit::new(&chunks, built_in());
+    if let Some(embedder) = embed::chosen() {
+        let texts: Vec<String> = chunks.iter().map(CodeChunk::text).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let vectors = embedder
+            .embed(&texts)
+            .ok()
+            .filter(|vectors| vectors.len() == texts.len())?;
+        unit.vectors = vectors.iter().flat_map(vector::pack).collect();
+    }
+    Some(unit)
 }

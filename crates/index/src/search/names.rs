@@ -38,12 +38,12 @@ impl<'a> FoldedNames<'a> {
     /// The numbers of the names that contain `part`, which must be in lower case, in order.
     pub fn containing(self, part: &str) -> impl Iterator<Item = usize> + 'a {
         let finder = memmem::Finder::new(part.as_bytes()).into_owned();
-        let mut at = if part.is_empty() || part.contains('\n') {
-            self.lines.len()
-        } else {
-            0
-        };
+        let can_be_found = !part.is_empty() && !part.contains('\n');
+        let mut at = 0;
         std::iter::from_fn(move || {
+            if !can_be_found {
+                return None;
+            }
             let found = at + finder.find(self.lines.get(at..)?)?;
             let number = partition(self.ends.len(), |number| self.ends[number].get() as usize <= found);
             at = self.start(number + 1).max(found + 1);

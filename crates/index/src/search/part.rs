@@ -21,6 +21,7 @@ use std::path::Path;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+use super::embed::model_stamp;
 use super::vector::PACKED;
 use crate::scan::DECODE_VERSION;
 use crate::snapshot::SNAPSHOT_VERSION;
@@ -42,7 +43,8 @@ pub(super) struct Header {
     pub(super) files: U32,
     pub(super) chunks: U32,
     pub(super) terms: U32,
-    pub(super) reserved: U32,
+    /// See [`model_stamp`].
+    pub(super) model: U32,
     pub(super) postings: U64,
     pub(super) text: U64,
 }
@@ -116,7 +118,11 @@ impl Part {
         )]
         let map = unsafe { memmap2::Mmap::map(&file) }.ok()?;
         let (header, _) = Header::read_from_prefix(&map[..]).ok()?;
-        if header.magic != MAGIC || header.versions != versions() || header.file_length.get() != map.len() as u64 {
+        if header.magic != MAGIC
+            || header.versions != versions()
+            || header.model.get() != model_stamp()
+            || header.file_length.get() != map.len() as u64
+        {
             return None;
         }
         let mut at = size_of::<Header>();

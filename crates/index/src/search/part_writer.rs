@@ -8,6 +8,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
+use super::embed::model_stamp;
 use super::part::{ChunkRow, FileRow, Header, MAGIC, Part, TermRow, put_posting, versions};
 use super::unit::Unit;
 use super::vector::{PACKED, squares};
@@ -114,7 +115,7 @@ pub(crate) fn write(old: Option<&Part>, files: &[FileInput<'_>], out: &mut (impl
         files: U32::new(files.len() as u32),
         chunks: U32::new(chunks.len() as u32),
         terms: U32::new(lists.terms.len() as u32),
-        reserved: U32::new(0),
+        model: U32::new(model_stamp()),
         postings: U64::new(lists.postings.len() as u64),
         text: U64::new(total),
     })

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::embed::{Embedder, built_in};
+use super::embed::{built_in, chosen};
 use super::part::Part;
 use super::rank::{self, Aspects, Why};
 use super::vector::{Asked, PACKED};
@@ -293,7 +293,9 @@ impl SearchIndex {
     /// The cosine of every chunk.
     fn semantic(&self, text: &str) -> Vec<f32> {
         let mut scores = vec![0f32; self.chunks];
-        let vector = built_in().embed(&[text]);
+        let embedder = chosen().unwrap_or(built_in());
+        // Where the model does not answer, words alone do.
+        let vector = embedder.embed(&[text]).unwrap_or_default();
         if let Some(asked) = vector.first().and_then(Asked::new) {
             for part in &self.parts {
                 let scores = &mut scores[part.first..part.first + part.files.len()];
