@@ -109,7 +109,7 @@ fn things_are_found_by_name_by_words_and_by_meaning() {
         ("derive digest from secret", "app/passwords.py::hash_password"),
         ("wait longer after failing attempts", "net/retry.go::Backoff"),
         ("exponential backoff", "net/retry.go::Backoff"),
-        ("shopping cart", "src/Cart.java::Cart"),
+        ("what a customer is about to buy", "src/Cart.java::Cart"),
         ("ITERATIONS", "app/passwords.py::ITERATIONS"),
         ("rotate the credentials", "docs/guide.md::Guide.Rotating credentials"),
     ] {

@@ -38,7 +38,7 @@ const NAME_IS_ASKED: f32 = 0.5;
 /// Added where it is spelled exactly so.
 const NAME_IS_SPELLED: f32 = 0.1;
 /// Added in proportion to the share of the question's words that the name holds, and of the name's that the question holds.
-const NAME_OVERLAP: f32 = 0.06;
+const NAME_OVERLAP: f32 = 0.03;
 /// Added in proportion to the share of the question's words that the path holds.
 const PATH_OVERLAP: f32 = 0.03;
 /// Added for each doubling of the number of places that use it, up to [`MOST_DOUBLINGS`].

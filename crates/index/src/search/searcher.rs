@@ -189,7 +189,9 @@ impl SearchIndex {
                 .filter(|symbol| accept(*symbol))
             {
                 if !pool.iter().any(|hit| hit.symbol == symbol.id()) {
-                    let chunk = self.chunk_of(symbol);
+                    // A constant or a field has no chunk of its own: it is about what the chunk around it is about.
+                    let around = std::iter::successors(Some(symbol), |inner| inner.parent());
+                    let chunk = around.take(MOST_OWNERS).find_map(|symbol| self.chunk_of(symbol));
                     let of = |scores: &[f32]| chunk.map_or(0.0, |chunk| scores[chunk]);
                     pool.push(hit(symbol.id(), of(&semantic), of(&lexical)));
                 }
@@ -373,6 +375,8 @@ impl SearchIndex {
     }
 }
 
+/// Most owners of a symbol that are looked at.
+const MOST_OWNERS: usize = 64;
 /// Most symbols of one name that are taken into the pool.
 const MOST_NAMESAKES: usize = 64;
 
