@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn references_are_taken_as_arguments_and_unknown_ones_are_named() {
         let conversation = Memory::default().conversation("alice");
-        let value = rows(&[7]);
+        let value = rows(&[7, 8, 9, 10, 11, 12]);
         sent(&conversation, &mut SessionReader::new(), &value);
         let mut arguments = json!({"id": "@1", "ids": ["@1", "plain"]})
             .as_object()
