@@ -68,6 +68,7 @@ use commands::questions::{
     dependencies, dependents, editing_context, explain, implementations, outline, plan, source, start, stats, summary,
     symbols, usages,
 };
+use commands::search::{code, docs, grep};
 use commands::{
     bench, completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status,
     tokens, undo, watch,
@@ -96,6 +97,9 @@ verbs! {
         Enrich => enrich,
         Source => source,
         Symbols => symbols,
+        Search => code,
+        Docs => docs,
+        Grep => grep,
         Summary => summary,
         Type => type_,
         Function => function,

@@ -16,6 +16,7 @@ pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod questions;
 pub(crate) mod savings;
+pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod tokens;
 pub(crate) mod undo;

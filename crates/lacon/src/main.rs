@@ -5,6 +5,7 @@
 mod cli;
 mod commands;
 mod editing;
+mod embedding;
 mod failure;
 mod input;
 mod mcp;
@@ -21,7 +22,8 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     output::log_to_stderr(cli.verbose);
     let mut output = output::Output::stdout(cli.color);
-    match cli.command.run(&mut output).and_then(|()| output.finish()) {
+    let configured = embedding::configure().map_err(failure::Failure::from);
+    match configured.and_then(|()| cli.command.run(&mut output)).and_then(|()| output.finish()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output::report(&failure, cli.color),
     }

@@ -13,6 +13,7 @@ mod lsp;
 pub(crate) mod readable;
 mod schema;
 mod scope;
+pub(crate) mod search;
 pub(crate) mod trees;
 
 use std::cell::RefCell;
@@ -160,7 +161,7 @@ impl Default for Services {
 }
 
 /// The families of tools, in the order they are listed; each has a file of its own.
-const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, lsp::TOOLS, edit::TOOLS, descriptors::TOOLS];
+const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, lsp::TOOLS, edit::TOOLS, descriptors::TOOLS, search::TOOLS];
 
 /// Every tool, in the order they are listed.
 pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {

@@ -4,6 +4,7 @@ pub(crate) mod accuracy;
 pub(crate) mod context;
 pub(crate) mod gateway;
 pub(crate) mod index;
+pub(crate) mod search;
 pub(crate) mod session;
 pub(crate) mod one_token_server;
 mod peer;
@@ -29,6 +30,7 @@ verbs! {
         Context => context,
         Index => index,
         OneTokenServer => one_token_server,
+        Search => search,
         Session => session,
         Server => server,
         Wire => wire,

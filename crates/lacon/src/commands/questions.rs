@@ -464,7 +464,9 @@ pub(super) fn ask(
         let value: Value = serde_json::from_str(&said.text)?;
         match asking.json {
             true => output.json(&value)?,
-            false => match descriptors::markdown(tool.name, &value) {
+            false => match descriptors::markdown(tool.name, &value)
+                .or_else(|| tools::search::readable(tool.name, &value, output.paint()))
+            {
                 Some(text) => output.line(text),
                 None => output.line(readable::text(&value, output.paint())),
             },

@@ -1,0 +1,115 @@
+//! An embedding model behind an OpenAI-compatible endpoint, for those who configure one; without it nothing is ever sent.
+//!
+//! ```text
+//! LACON_EMBEDDING_URL    https://host/v1        asked at <url>/embeddings
+//! LACON_EMBEDDING_MODEL  name of the model
+//! LACON_EMBEDDING_KEY    sent as a bearer token, if set
+//! ```
+//!
+//! 256 dimensions are asked for. A longer vector is cut, which is right for models trained for it (Matryoshka), and a shorter one is
+//! filled up with zeros. After a failure nothing is asked for a while, so that an index is not held up by a dead host.
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use index::search::{DIMENSIONS, EmbedError, Embedder};
+use serde_json::{Value, json};
+
+/// Texts of one request.
+const BATCH: usize = 64;
+/// Characters of a text that are sent: models cut what is longer.
+const LONGEST: usize = 8_000;
+/// How long an answer may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long nothing is asked after a failure.
+const PAUSE: Duration = Duration::from_secs(30);
+
+struct Endpoint {
+    url: String,
+    model: String,
+    key: Option<String>,
+    client: reqwest::Client,
+    runtime: tokio::runtime::Runtime,
+    failed: Mutex<Option<Instant>>,
+}
+
+/// Uses the endpoint that the environment names, if it names one.
+pub(crate) fn configure() -> anyhow::Result<()> {
+    let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let Some(url) = said("LACON_EMBEDDING_URL") else {
+        return Ok(());
+    };
+    let Some(model) = said("LACON_EMBEDDING_MODEL") else {
+        anyhow::bail!("LACON_EMBEDDING_URL is set and LACON_EMBEDDING_MODEL is not: name the model to ask for");
+    };
+    let endpoint = Endpoint {
+        url: format!("{}/embeddings", url.trim_end_matches('/')),
+        model,
+        key: said("LACON_EMBEDDING_KEY"),
+        client: reqwest::Client::builder().timeout(TIMEOUT).build()?,
+        runtime: tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?,
+        failed: Mutex::new(None),
+    };
+    index::search::choose_embedder(Box::new(endpoint));
+    Ok(())
+}
+
+impl Embedder for Endpoint {
+    fn model(&self) -> Cow<'_, str> {
+        self.model.as_str().into()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<[f32; DIMENSIONS]>, EmbedError> {
+        let failed = || self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if failed().is_some_and(|when| when.elapsed() < PAUSE) {
+            return Err(EmbedError("the embedding endpoint failed a moment ago".to_string()));
+        }
+        let mut vectors = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(BATCH) {
+            match self.runtime.block_on(self.ask(batch)) {
+                Ok(found) => vectors.extend(found),
+                Err(error) => {
+                    tracing::warn!(url = self.url, "the embedding endpoint does not answer: {error:#}");
+                    *failed() = Some(Instant::now());
+                    return Err(EmbedError(format!("{error:#}")));
+                }
+            }
+        }
+        Ok(vectors)
+    }
+}
+
+impl Endpoint {
+    async fn ask(&self, texts: &[&str]) -> anyhow::Result<Vec<[f32; DIMENSIONS]>> {
+        // Some servers refuse an empty text.
+        let input: Vec<String> = texts
+            .iter()
+            .map(|text| match text.trim() {
+                "" => "-".to_string(),
+                text => text.chars().take(LONGEST).collect(),
+            })
+            .collect();
+        let body = json!({"model": self.model, "input": input, "dimensions": DIMENSIONS, "encoding_format": "float"});
+        let mut request = self.client.post(&self.url).json(&body);
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        let answer: Value = request.send().await?.error_for_status()?.json().await?;
+        let rows = answer["data"].as_array().ok_or_else(|| anyhow::anyhow!("the answer has no `data`"))?;
+        let mut vectors = vec![None; texts.len()];
+        for (at, row) in rows.iter().enumerate() {
+            let at = row["index"].as_u64().map_or(at, |index| index as usize);
+            let values = row["embedding"].as_array().filter(|values| !values.is_empty());
+            if let (Some(place), Some(values)) = (vectors.get_mut(at), values) {
+                let mut vector = [0.0; DIMENSIONS];
+                for (to, value) in vector.iter_mut().zip(values) {
+                    *to = value.as_f64().unwrap_or_default() as f32;
+                }
+                *place = Some(vector);
+            }
+        }
+        let whole: Option<Vec<_>> = vectors.into_iter().collect();
+        whole.ok_or_else(|| anyhow::anyhow!("the answer lacks the vector of a text"))
+    }
+}
