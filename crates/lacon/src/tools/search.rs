@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "search_code",
         about: "Find code by what it does, in words, or by identifiers: descriptors and snippets, best first.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Search,
         scope: Scope::Workspace,
         max_tokens: 3_000,
         cut: Cut::Rows,
@@ -50,7 +50,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "search_text",
         about: "Find lines that contain a text or match a regular expression, with the symbol each is in.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Search,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
