@@ -8,9 +8,9 @@
 //! index.
 
 pub mod analyze;
+pub mod code_context;
 pub mod compiler;
 pub mod context;
-pub mod code_context;
 pub mod contracts;
 mod cross;
 pub mod descriptors;

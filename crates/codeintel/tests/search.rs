@@ -78,7 +78,11 @@ fn code_is_found_by_what_it_does() {
     let (_directory, workspace) = tree(FILES);
     let found = code(&workspace, "refuse users that send too many requests");
     // The guide says nearly the same words and may stand before the code.
-    let first = found.results.iter().find(|hit| hit.symbol.language == "python").unwrap();
+    let first = found
+        .results
+        .iter()
+        .find(|hit| hit.symbol.language == "python")
+        .unwrap();
     assert_eq!(first.id, "app/limits.py::rate_limit");
     assert_eq!(
         (first.symbol.kind.as_str(), first.symbol.language.as_str()),

@@ -48,7 +48,10 @@ pub(crate) fn configure() -> anyhow::Result<()> {
         model,
         key: said("LACON_EMBEDDING_KEY"),
         client: reqwest::Client::builder().timeout(TIMEOUT).build()?,
-        runtime: tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?,
+        runtime: tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?,
         failed: Mutex::new(None),
     };
     index::search::choose_embedder(Box::new(endpoint));
@@ -96,7 +99,9 @@ impl Endpoint {
             request = request.bearer_auth(key);
         }
         let answer: Value = request.send().await?.error_for_status()?.json().await?;
-        let rows = answer["data"].as_array().ok_or_else(|| anyhow::anyhow!("the answer has no `data`"))?;
+        let rows = answer["data"]
+            .as_array()
+            .ok_or_else(|| anyhow::anyhow!("the answer has no `data`"))?;
         let mut vectors = vec![None; texts.len()];
         for (at, row) in rows.iter().enumerate() {
             let at = row["index"].as_u64().map_or(at, |index| index as usize);

@@ -23,7 +23,10 @@ fn main() -> ExitCode {
     output::log_to_stderr(cli.verbose);
     let mut output = output::Output::stdout(cli.color);
     let configured = embedding::configure().map_err(failure::Failure::from);
-    match configured.and_then(|()| cli.command.run(&mut output)).and_then(|()| output.finish()) {
+    match configured
+        .and_then(|()| cli.command.run(&mut output))
+        .and_then(|()| output.finish())
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output::report(&failure, cli.color),
     }

@@ -161,7 +161,14 @@ impl Default for Services {
 }
 
 /// The families of tools, in the order they are listed; each has a file of its own.
-const FAMILIES: &[&[Tool]] = &[graph::TOOLS, context::TOOLS, lsp::TOOLS, edit::TOOLS, descriptors::TOOLS, search::TOOLS];
+const FAMILIES: &[&[Tool]] = &[
+    graph::TOOLS,
+    context::TOOLS,
+    lsp::TOOLS,
+    edit::TOOLS,
+    descriptors::TOOLS,
+    search::TOOLS,
+];
 
 /// Every tool, in the order they are listed.
 pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, CallToolResult, ClientCapabilities, ClientInfo, Implementation};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::{RoleClient, RunningService, ServiceExt};
 use serde_json::{Map, Value, json};
 use tokio::process::{Child, Command};
@@ -38,7 +38,7 @@ fn tree() -> tempfile::TempDir {
 }
 
 struct Server {
-    client: RunningService<RoleClient, ClientInfo>,
+    client: RunningService<RoleClient, ClientConfig>,
     _process: Child,
 }
 
@@ -58,7 +58,7 @@ impl Server {
         let streams = (process.stdout.take().unwrap(), process.stdin.take().unwrap());
         let mut capabilities = ClientCapabilities::default();
         capabilities.experimental = serde_json::from_value(experimental).unwrap();
-        let client = ClientInfo::new(capabilities, Implementation::new("test", "1"))
+        let client = ClientConfig::new(capabilities, Implementation::new("test", "1"))
             .serve(streams)
             .await
             .unwrap();

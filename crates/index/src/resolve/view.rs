@@ -355,16 +355,13 @@ impl<'a> View<'a> {
     fn find_export_here(&self, file: u32, name: Word, depth: u8, found: &mut Names) -> bool {
         self.note(Key::named(file, name));
         let links = &self.tables.links[file as usize];
-        match links.export(name) {
-            Some(export) => {
-                match export {
-                    ExportLink::Definition(id) => self.push_definition(Place { file, id }, found),
-                    ExportLink::Import(import) => self.find_import(file, import, true, depth, found),
-                    ExportLink::Value => push(found, Found::Export(file, name)),
-                }
-                return false;
+        if let Some(export) = links.export(name) {
+            match export {
+                ExportLink::Definition(id) => self.push_definition(Place { file, id }, found),
+                ExportLink::Import(import) => self.find_import(file, import, true, depth, found),
+                ExportLink::Value => push(found, Found::Export(file, name)),
             }
-            None => {}
+            return false;
         }
         for &(_, link) in links.named(name) {
             match link {
@@ -399,10 +396,8 @@ impl<'a> View<'a> {
         // Of two wildcards that both have the name, the later one wins where they run in order.
         for &import in links.wildcards.iter().rev() {
             match self.target_of(&links.imports[import as usize], depth) {
-                ModuleTarget::File(other) if seen.insert(other) => {
-                    if self.find_export_here(other, name, depth, found) {
-                        self.search_wildcards(other, name, depth, seen, found);
-                    }
+                ModuleTarget::File(other) if seen.insert(other) && self.find_export_here(other, name, depth, found) => {
+                    self.search_wildcards(other, name, depth, seen, found);
                 }
                 ModuleTarget::Package(package) => {
                     self.find_member(ModuleTarget::Package(package), name, "", depth, found);

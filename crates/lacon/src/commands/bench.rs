@@ -4,11 +4,11 @@ pub(crate) mod accuracy;
 pub(crate) mod context;
 pub(crate) mod gateway;
 pub(crate) mod index;
-pub(crate) mod search;
-pub(crate) mod session;
 pub(crate) mod one_token_server;
 mod peer;
+pub(crate) mod search;
 pub(crate) mod server;
+pub(crate) mod session;
 pub(crate) mod wire;
 
 use crate::cli::verbs;

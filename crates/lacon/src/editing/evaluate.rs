@@ -63,6 +63,9 @@ struct Share {
     dependent: Vec<(String, &'static str)>,
 }
 
+/// A file to ask about: whose share it is, path, language, and its texts before and after where it is edited.
+type Asked = (String, String, &'static str, Option<(String, String)>);
+
 /// Asks the compilers what `draft` would introduce and resolve.
 pub(crate) fn evaluate(
     workspace: &Workspace,
@@ -118,7 +121,7 @@ pub(crate) fn evaluate(
             Err(state) => Err(why_not(&state)),
         }
     };
-    let mut places: Vec<(String, String, &'static str, Option<(String, String)>)> = Vec::new();
+    let mut places: Vec<Asked> = Vec::new();
     for (path, after) in &changed {
         let before = draft.original(path).map_err(edit_refused)?;
         let after = after.clone().unwrap_or_default();

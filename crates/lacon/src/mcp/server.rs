@@ -24,9 +24,9 @@ use wire::Format;
 use wire::protocol::Refusal;
 
 use super::{prompts, resources};
+use crate::sessions::Conversation;
 use crate::tools::answer::{Said, answer, refused};
 use crate::tools::trees::Trees;
-use crate::sessions::Conversation;
 use crate::tools::{self, Desk, Services, Tool, Toolset, Wish, refusal};
 
 /// One connection to a client, or one stateless request of it.

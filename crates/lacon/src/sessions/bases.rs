@@ -62,10 +62,9 @@ impl Bases {
             .entries
             .iter()
             .position(|entry| entry.caller == caller && entry.root == root)
+            && let Some(old) = kept.entries.remove(place)
         {
-            if let Some(old) = kept.entries.remove(place) {
-                kept.bytes -= old.bytes;
-            }
+            kept.bytes -= old.bytes;
         }
         kept.bytes += bytes;
         kept.entries.push_back(Entry {

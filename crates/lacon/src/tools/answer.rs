@@ -52,7 +52,8 @@ pub(crate) fn answer(
     if let Some(conversation) = desk.wish.conversation {
         let unknown = |reference| {
             conversation.reset();
-            let message = format!("`{reference}` refers to nothing that was sent here: answers come in full again; give the id");
+            let message =
+                format!("`{reference}` refers to nothing that was sent here: answers come in full again; give the id");
             refusal("unknown_reference", message)
         };
         conversation.resolve(&mut arguments).map_err(unknown)?;
@@ -84,7 +85,11 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
         finished: Some(&finished),
         ..desk.wish
     };
-    let desk = &Desk { workspace, wish, ..*desk };
+    let desk = &Desk {
+        workspace,
+        wish,
+        ..*desk
+    };
     let reply = reply(tool, desk, arguments.clone())?;
     if let Some(Finished { texts, format }) = finished.take() {
         note_down(tool, desk, &texts, &reply.value);
@@ -112,7 +117,13 @@ fn delivered(tool: &Tool, desk: &Desk, candidate: Candidate, common: &Common) ->
     if candidate.is_not_modified {
         return said;
     }
-    let changes = deltas::since(desk, tool.name, &candidate.value, common.if_none_match.as_deref(), &said);
+    let changes = deltas::since(
+        desk,
+        tool.name,
+        &candidate.value,
+        common.if_none_match.as_deref(),
+        &said,
+    );
     let referred = desk
         .wish
         .conversation
@@ -362,17 +373,23 @@ fn fit(
 fn told(tool: &Tool, mut reply: Reply, common: &Common) -> Result<Said, Refusal> {
     let mut left_out = Vec::new();
     let longest = reply.value.as_object().and_then(|members| {
-        let lists = members.iter().filter_map(|(name, member)| Some((name.clone(), member.as_array()?.len())));
+        let lists = members
+            .iter()
+            .filter_map(|(name, member)| Some((name.clone(), member.as_array()?.len())));
         lists.max_by_key(|(_, length)| *length)
     });
-    if reply.value.as_object_mut().is_some_and(|members| members.remove("diff").is_some()) {
+    if reply
+        .value
+        .as_object_mut()
+        .is_some_and(|members| members.remove("diff").is_some())
+    {
         left_out.push("the diff".to_owned());
     }
     loop {
         let note = format!("left out: {}; give more max_tokens to see it", left_out.join(" and "));
         let copy = Reply {
             value: reply.value.clone(),
-            layout: reply.layout.clone(),
+            layout: reply.layout,
         };
         let candidate = said(tool, copy, common, Some(note))?;
         let list = longest.as_ref().and_then(|(name, _)| reply.value[name].as_array_mut());

@@ -174,7 +174,7 @@ fn others_have_depth(first: &str, others: &[&str], indentation: &str) -> bool {
     match written().map(|line| depth(line)).min() {
         Some(least) if least == indentation.len() => {
             let closes = |line: &&&str| line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
-            written().last().is_some_and(|line| closes(&line)) || first.starts_with(['@', '#', '/', '['])
+            written().next_back().is_some_and(|line| closes(&line)) || first.starts_with(['@', '#', '/', '['])
         }
         Some(least) => least > indentation.len(),
         None => false,
@@ -207,15 +207,12 @@ fn offset(text: &str, line: u32, column: u32) -> Option<usize> {
     let range = line_range(text, line)?;
     let content = text[range.clone()].trim_end_matches(['\n', '\r']);
     let skipped = (column as usize).checked_sub(1)?;
-    match content
+    content
         .char_indices()
         .map(|(at, _)| at)
         .chain([content.len()])
         .nth(skipped)
-    {
-        Some(at) => Some(range.start + at),
-        None => None,
-    }
+        .map(|at| range.start + at)
 }
 
 #[cfg(test)]
