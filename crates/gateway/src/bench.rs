@@ -1,12 +1,13 @@
 //! Measures browsing on any catalog: how often the right tool is found, how fast, and what it costs in tokens.
 //! Plain functions; the caller reads the files and prints the card.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::browse::BrowseRequest;
+use crate::browse::{BrowseRequest, Embedder};
 use crate::card;
 use crate::catalog::{Catalog, CatalogError, CatalogOptions, Source, source_from_file};
 use crate::meta_tools::{Surface, meta_tools};
@@ -46,16 +47,17 @@ pub struct Scorecard {
 /// How deep ranks are looked at.
 const DEPTH: usize = 10;
 
-/// Builds a catalog from a file's contents and asks it every query. `rounds` repeats the timing, not the scoring.
+/// Builds a catalog from a file's contents and asks it every query, by meaning too where there is an `embedder`. `rounds` repeats the timing, not the scoring.
 pub fn measure(
     file: Value,
     queries: &[Query],
     options: &CatalogOptions,
+    embedder: Option<&Arc<dyn Embedder>>,
     rounds: usize,
 ) -> Result<Scorecard, CatalogError> {
     let source = source_from_file(file);
-    let (catalog, build_milliseconds) = fastest_build(&source, options, None)?;
-    let (_, rebuild_milliseconds) = fastest_build(&source, options, Some(&catalog))?;
+    let (catalog, build_milliseconds) = fastest_build(&source, options, embedder, None)?;
+    let (_, rebuild_milliseconds) = fastest_build(&source, options, embedder, Some(&catalog))?;
 
     let mut totals = Totals::default();
     for query in queries {
@@ -119,6 +121,7 @@ pub fn enlarge(file: Value, count: usize) -> Value {
 fn fastest_build(
     source: &Source,
     options: &CatalogOptions,
+    embedder: Option<&Arc<dyn Embedder>>,
     previous: Option<&Catalog>,
 ) -> Result<(Catalog, f64), CatalogError> {
     let mut fastest = f64::INFINITY;
@@ -126,7 +129,10 @@ fn fastest_build(
     for _ in 0..BUILDS {
         let sources = vec![source.clone()];
         let started = Instant::now();
-        let catalog = Catalog::build(sources, options, previous)?;
+        let mut catalog = Catalog::build(sources, options, previous)?;
+        if let Some(embedder) = embedder {
+            catalog = catalog.with_vectors(embedder.clone(), previous);
+        }
         fastest = fastest.min(started.elapsed().as_secs_f64() * 1000.0);
         built = Some(catalog);
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::browse::Embedder;
 use crate::catalog::{Catalog, CatalogOptions, Source, SourceSettings, Tool};
 use crate::config::{GatewayConfig, Mode, UpstreamConfig};
 use crate::errors::{ErrorCode, GatewayError};
@@ -33,6 +34,8 @@ pub struct Options {
     pub output_format: Format,
     /// Servers inside this process, by the name each is mounted under.
     pub mounts: BTreeMap<String, Mount>,
+    /// Ranks what is browsed by meaning too.
+    pub embedder: Option<Arc<dyn Embedder>>,
 }
 
 /// A running gateway.
@@ -320,7 +323,10 @@ impl Gateway {
         }
         members.saved.extend(fresh);
         let catalog = match Catalog::build(sources, &CatalogOptions::from(&*config), Some(&previous.catalog)) {
-            Ok(catalog) => Arc::new(catalog),
+            Ok(catalog) => Arc::new(match &self.options.embedder {
+                Some(embedder) => catalog.with_vectors(embedder.clone(), Some(&previous.catalog)),
+                None => catalog,
+            }),
             Err(error) => {
                 tracing::warn!(%error, "the catalog stays as it was");
                 previous.catalog.clone()

@@ -19,7 +19,7 @@ fn shared(name: &str) -> String {
 fn score(catalog: &str) -> Scorecard {
     let file: Value = serde_json::from_str(&shared(catalog)).unwrap();
     let queries: Vec<Query> = serde_json::from_str(&shared("queries.json")).unwrap();
-    let score = measure(file, &queries, &CatalogOptions::default(), 1).unwrap();
+    let score = measure(file, &queries, &CatalogOptions::default(), None, 1).unwrap();
     println!("{score:#?}");
     score
 }
@@ -46,7 +46,7 @@ fn eighty_three_tools() {
 fn ten_thousand_tools_are_still_quick() {
     let file = enlarge(serde_json::from_str(&shared("catalog_1000.json")).unwrap(), 10_000);
     let queries: Vec<Query> = serde_json::from_str(&shared("queries.json")).unwrap();
-    let score = measure(file, &queries, &CatalogOptions::default(), 1).unwrap();
+    let score = measure(file, &queries, &CatalogOptions::default(), None, 1).unwrap();
     println!("{score:#?}");
     assert_eq!(score.tools, 10_000);
     assert!(score.build_milliseconds < 10_000.0, "{}", score.build_milliseconds);

@@ -47,7 +47,9 @@ fn cosqa(step: usize) -> (BTreeMap<u64, String>, Vec<(String, u64)>) {
     let functions = functions
         .into_iter()
         .map(|(code, number)| (number, code))
-        .filter(|(number, _)| (*number as usize).is_multiple_of(step) || questions.iter().any(|(_, answer)| answer == number))
+        .filter(|(number, _)| {
+            (*number as usize).is_multiple_of(step) || questions.iter().any(|(_, answer)| answer == number)
+        })
         .collect();
     (functions, questions)
 }

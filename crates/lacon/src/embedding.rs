@@ -118,3 +118,14 @@ impl Endpoint {
         whole.ok_or_else(|| anyhow::anyhow!("the answer lacks the vector of a text"))
     }
 }
+
+/// The built-in table, for ranking tools by meaning.
+pub(crate) struct ToolEmbedder;
+
+impl gateway::browse::Embedder for ToolEmbedder {
+    fn embed(&self, text: &str) -> Vec<f32> {
+        // The table is in the binary: it always answers.
+        let vectors = index::search::built_in().embed(&[text]).unwrap_or_default();
+        vectors.first().map(|vector| vector.to_vec()).unwrap_or_default()
+    }
+}

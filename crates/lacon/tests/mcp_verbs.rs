@@ -44,12 +44,12 @@ fn a_person_reads_callers_by_file_and_a_script_reads_json() {
     text(&lacon(&tree, &["index"]));
     expect![[r#"
         pay.py
-          pay:4
-            calls price at 5
+          pay:5
+            calls price
         shop.py
           price:1
-          total:5
-            calls price at 6
+          total:6
+            calls price
         3 of 3
     "#]]
     .assert_eq(&text(&lacon(&tree, &["callers", "price", "--depth", "1"])));

@@ -135,6 +135,7 @@ pub(crate) fn read_diff(diff: &str) -> Change {
     let mut old = String::new();
     // Lines of a hunk that are still to come; they may look like anything.
     let mut body = 0u32;
+    let mut is_removed = false;
     for line in diff.lines() {
         if body > 0 && line.starts_with(['+', '-']) {
             body -= 1;
@@ -144,6 +145,7 @@ pub(crate) fn read_diff(diff: &str) -> Change {
         if let Some(path) = line.strip_prefix("--- ") {
             old = unquoted(path, "a/");
         } else if let Some(path) = line.strip_prefix("+++ ") {
+            is_removed = path.trim_end() == "/dev/null";
             match path.trim_end() {
                 "/dev/null" => change.removed.push(std::mem::take(&mut old)),
                 path => change.files.push((unquoted(path, "b/"), Vec::new())),
@@ -153,7 +155,7 @@ pub(crate) fn read_diff(diff: &str) -> Change {
                 continue;
             };
             body = removed.1 + added.1;
-            if let Some((_, ranges)) = change.files.last_mut() {
+            if let Some((_, ranges)) = change.files.last_mut().filter(|_| !is_removed) {
                 // A pure removal touches the line before and the line after.
                 let last = added.0.saturating_add(added.1.max(2) - 1);
                 ranges.push((added.0.max(1), last));

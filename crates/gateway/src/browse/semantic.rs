@@ -10,6 +10,12 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, text: &str) -> Vec<f32>;
 }
 
+impl std::fmt::Debug for dyn Embedder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Embedder")
+    }
+}
+
 /// One normalised vector per definition, in the order of the shelf it was made for.
 #[derive(Clone)]
 pub struct VectorTable {
@@ -80,10 +86,28 @@ impl VectorTable {
         let query = normalised(self.embedder.embed(query));
         let similarity = |row: &u32| {
             let vector = self.vector(*row).unwrap_or_default();
-            vector.iter().zip(&query).map(|(left, right)| left * right).sum()
+            dot(vector, &query)
         };
         self.rows.iter().map(similarity).collect()
     }
+}
+
+/// Eight sums side by side, which the compiler turns into vector instructions; one sum would have to keep its order.
+fn dot(left: &[f32], right: &[f32]) -> f32 {
+    let mut sums = [0.0f32; 8];
+    let (left_parts, right_parts) = (left.chunks_exact(8), right.chunks_exact(8));
+    let rest: f32 = left_parts
+        .remainder()
+        .iter()
+        .zip(right_parts.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
+    for (a, b) in left_parts.zip(right_parts) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
 }
 
 fn normalised(mut vector: Vec<f32>) -> Vec<f32> {

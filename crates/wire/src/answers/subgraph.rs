@@ -12,7 +12,7 @@ row! {
         kind: String = "kind of symbol",
         name: String = "short name",
         path: String = "file path",
-        line: u64 = "start line",
+        line: u64 = "start line; of a caller, the line of its first call",
     }
 }
 

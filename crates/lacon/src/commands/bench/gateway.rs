@@ -5,13 +5,16 @@
 pub(super) mod calls;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ::gateway::bench::{Query, Scorecard, enlarge, measure};
+use ::gateway::browse::Embedder;
 use ::gateway::catalog::CatalogOptions;
 use clap::ValueEnum;
 use comfy_table::Table;
 use serde_json::Value;
 
+use crate::embedding::ToolEmbedder;
 use crate::failure::{Explain, Failure};
 use crate::input::read_file;
 use crate::output::Output;
@@ -42,6 +45,10 @@ pub(crate) struct Args {
     /// How often each query is timed
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
+
+    /// Rank by words alone, without the built-in vectors
+    #[arg(long)]
+    words_only: bool,
 
     /// Calls to time through a gateway and directly; 0 leaves them out
     #[arg(long, value_name = "COUNT", default_value_t = 300, value_parser = clap::value_parser!(u16).range(0..=10_000))]
@@ -76,9 +83,10 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         catalogs.push(enlarged);
     }
     let options = CatalogOptions::default();
+    let embedder = (!args.words_only).then(|| Arc::new(ToolEmbedder) as Arc<dyn Embedder>);
     let scorecards: Vec<Scorecard> = catalogs
         .into_iter()
-        .map(|catalog| measure(catalog, &queries, &options, usize::from(args.rounds)))
+        .map(|catalog| measure(catalog, &queries, &options, embedder.as_ref(), usize::from(args.rounds)))
         .collect::<Result<_, _>>()
         .bad_input()?;
     let cost = match args.calls {

@@ -9,6 +9,7 @@ use gateway::config::{GatewayConfig, Mode};
 use gateway::reload::{Environment, ReadError, read_config};
 use gateway::runtime::Options;
 
+use crate::embedding::ToolEmbedder;
 use crate::failure::{Explain, Failure};
 use crate::mcp::QuestionServer;
 use crate::tools::Toolset;
@@ -91,6 +92,7 @@ pub(crate) fn options() -> Result<Options, Failure> {
     Ok(Options {
         state_directory: state_directory(),
         output_format: format,
+        embedder: Some(Arc::new(ToolEmbedder)),
         ..Options::default()
     })
 }

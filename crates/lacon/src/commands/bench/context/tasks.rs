@@ -263,7 +263,7 @@ mod tests {
                      diff --git a/src/parse.c b/src/parse.c\n--- a/src/parse.c\n+++ b/src/parse.c\n@@ -1 +1 @@\n-a\n+b\n\
                      --- /dev/null\n+++ b/new.c\n";
         let (head, body) = split(patch);
-        assert_eq!(words(&head), "[PATCH] Fix the parser\n\nIt lost a token.");
+        assert_eq!(words(&head), "Fix the parser\n\nIt lost a token.");
         assert_eq!(touched(body), ["src/parse.c"]);
     }
 }
