@@ -85,6 +85,13 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         .context("cannot start the asynchronous runtime")?;
     let served = runtime.block_on(async {
         let shutdown = CancellationToken::new();
+        let stop = shutdown.clone();
+        tokio::spawn(async move {
+            // Heard even where whoever started this process ignores it. Without signals the process can still be ended from outside.
+            if tokio::signal::ctrl_c().await.is_ok() {
+                stop.cancel();
+            }
+        });
         match args.http {
             Some(listen) => {
                 let config = HttpConfig {
@@ -131,13 +138,6 @@ async fn serve_http(
     );
     // Nothing is built for a server that cannot be reached.
     keep();
-    let stop = shutdown.clone();
-    tokio::spawn(async move {
-        // Without signals the process can still be ended from outside.
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stop.cancel();
-        }
-    });
     let served = gateway::http::serve_any(&config, listener, shutdown, move || server.clone()).await;
     Ok(served.context("HTTP stopped")?)
 }
