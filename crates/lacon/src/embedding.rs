@@ -129,3 +129,28 @@ impl gateway::browse::Embedder for ToolEmbedder {
         vectors.first().map(|vector| vector.to_vec()).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::ToolEmbedder;
+
+    /// The gateway as it is served: the floor under ranking by words and meaning together.
+    #[test]
+    fn tools_are_found_by_meaning() {
+        let shared = |name: &str| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../../shared/bench/gateway")
+                .join(name);
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        };
+        let catalog = serde_json::from_str(&shared("catalog_1000.json")).unwrap();
+        let queries: Vec<gateway::bench::Query> = serde_json::from_str(&shared("queries.json")).unwrap();
+        let embedder: Arc<dyn gateway::browse::Embedder> = Arc::new(ToolEmbedder);
+        let score = gateway::bench::measure(catalog, &queries, &Default::default(), Some(&embedder), 1).unwrap();
+        assert!(score.recall_at_5 >= 0.84, "{}", score.recall_at_5);
+        assert!(score.mean_reciprocal_rank >= 0.77, "{}", score.mean_reciprocal_rank);
+    }
+}

@@ -174,6 +174,11 @@ fn what_must_not_be_edited_is_refused_by_name() {
     let twice = json!({"path": "lib.py", "old_text": "pass", "new_text": "..."});
     assert_eq!(refused(&mut server, "apply_edit", twice)["code"], "text_not_unique");
 
+    let mistyped = json!({"path": "app.py", "old_text": "used()", "new_text": "", "dry_rum": true});
+    let error = refused(&mut server, "apply_edit", mistyped);
+    assert_eq!(error["code"], "invalid_argument");
+    assert!(error["message"].as_str().unwrap().contains("`dry_run`"), "{error}");
+
     // Wait until the index is whole: before that, who uses it is not known.
     let in_use = loop {
         let error = refused(&mut server, "safe_delete_symbol", json!({"id": "used"}));

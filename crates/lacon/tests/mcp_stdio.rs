@@ -229,7 +229,7 @@ async fn what_is_wrong_is_said_with_its_remedy() {
         (
             "get_callers",
             json!({"id": "price", "depht": 2}),
-            "unknown field `depht`, expected one of",
+            "argument `depht`: `get_callers` takes no such argument, did you mean `depth`?",
         ),
         (
             "get_callers",

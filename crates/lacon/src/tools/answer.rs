@@ -13,7 +13,7 @@ use wire::protocol::{Refusal, UNKNOWN_REPO, encode_error};
 use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
-use super::{Cut, Desk, Finished, Reply, Tool, Wish, deltas, descriptors, refusal, scope};
+use super::{Cut, Desk, Finished, Reply, Tool, Wish, deltas, descriptors, refusal, schema, scope};
 use crate::sessions::Account;
 
 /// What is sent.
@@ -208,11 +208,18 @@ impl Common {
         };
         // A null is an argument that was left out: clients that fill in every property send it.
         arguments.retain(|_, value| !value.is_null());
+        let repo = arguments.remove("repo");
+        if let Some((name, nearest)) = schema::unknown(tool, arguments) {
+            let meant = nearest
+                .map(|nearest| format!(", did you mean `{nearest}`?"))
+                .unwrap_or_default();
+            return Err(wrong(&name, format!("`{}` takes no such argument{meant}", tool.name)));
+        }
         Ok(Common {
             format,
             max_tokens,
             if_none_match,
-            repo: arguments.remove("repo"),
+            repo,
         })
     }
 }

@@ -1,6 +1,9 @@
 //! The JSON Schema of a tool's arguments, made from its parameter type and stripped of what costs tokens and says nothing:
 //! a client pays for every word of it in every session.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 use wire::layout::{Column, Kind, Rows};
@@ -67,6 +70,24 @@ pub(super) fn input(tool: &Tool, several_repositories: bool) -> Map<String, Valu
         required.push("repo".into());
     }
     schema
+}
+
+/// An argument that the tool does not take, and the nearest one that it does. Parameter types that are made of several cannot refuse
+/// it themselves, and a mistyped `dry_run` must not write.
+pub(super) fn unknown(tool: &Tool, arguments: &Map<String, Value>) -> Option<(String, Option<String>)> {
+    static KNOWN: OnceLock<HashMap<&'static str, Vec<String>>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let names = |tool: &Tool| {
+            let schema = (tool.parameters)();
+            let properties = schema["properties"].as_object().into_iter().flatten();
+            properties.map(|(name, _)| name.clone()).collect()
+        };
+        super::all().map(|tool| (tool.name, names(tool))).collect()
+    });
+    let known = known.get(tool.name)?;
+    let stranger = arguments.keys().find(|name| !known.contains(name))?;
+    let nearest = gateway::config::nearest(stranger, known.iter().map(String::as_str));
+    Some((stranger.clone(), nearest.map(str::to_owned)))
 }
 
 /// The schema of what a tool answers, from the table that lays it out; any object where the shape depends on the question.
