@@ -39,7 +39,8 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
     let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let how = Walk {
         direction: Direction::Incoming,
-        kinds: EdgeKinds::ALL.without(EdgeKind::Contains),
+        // A `tests` edge stands beside the call or instantiation it comes from: the same place twice is one use.
+        kinds: EdgeKinds::ALL.without(EdgeKind::Contains | EdgeKind::Tests),
         depth: 1,
         min_tier: tier(ask.min_tier.as_deref())?,
         exclude_tests: ask.exclude_tests,
