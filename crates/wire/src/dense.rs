@@ -555,14 +555,16 @@ fn read(kind: Kind, text: &str) -> Option<Value> {
     }
 }
 
-fn escaped(text: &str) -> Option<String> {
+/// A text in one cell of one line; nothing where it has characters that such a cell cannot hold.
+pub(crate) fn escaped(text: &str) -> Option<String> {
     let is_told = |c: char| !c.is_control() || c == '\t' || c == '\n';
     text.chars()
         .all(is_told)
         .then(|| text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n"))
 }
 
-fn unescaped(text: &str) -> Option<String> {
+/// The text that a cell holds.
+pub(crate) fn unescaped(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(c) = characters.next() {

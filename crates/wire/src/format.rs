@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::layout::Layout;
 use crate::tokens::Tokenizer;
-use crate::{answers, dense, gcf, gcx, markdown};
+use crate::{answers, dense, gcf, gcx, markdown, places};
 
 /// How an answer is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -173,6 +173,10 @@ fn decode_gcx(text: &str) -> gcx::Result<Value> {
             Some(value) => Ok(value),
             None => gcx::from_str(text),
         },
+        Some(gcx::Line::Header(header)) if places::opens(&header) => match places::from_str(text) {
+            Some(value) => Ok(value),
+            None => gcx::from_str(text),
+        },
         Some(gcx::Line::Header(header)) => match answers::layout_for(&header) {
             Some(layout) => gcx::value_with(layout, text),
             None => gcx::from_str(text),
@@ -194,9 +198,10 @@ fn choose<T: Serialize + ?Sized>(value: &T, layout: &Layout, tokenizer: Tokenize
     candidates.extend(gcx::to_string_with(layout, value).ok().map(|text| (Format::Gcx, text)));
     candidates.extend(gcf::to_string(value).ok().map(|text| (Format::Gcf, text)));
     let mut value_once = None;
-    if dense::has_shape(layout) {
+    if dense::has_shape(layout) || places::has_shape(layout) {
         let value = value_once.insert(serde_json::to_value(value)?);
-        candidates.extend(dense::to_string(layout, value).map(|text| (Format::Gcx, text)));
+        let dense = dense::to_string(layout, value).or_else(|| places::to_string(layout, value));
+        candidates.extend(dense.map(|text| (Format::Gcx, text)));
     }
     let mut costs: Vec<usize> = if candidates.iter().map(|(_, text)| text.len()).sum::<usize>() < COUNT_ALL_BELOW {
         candidates.iter().map(|(_, text)| tokenizer.count(text)).collect()
@@ -237,7 +242,9 @@ fn is_faithful<T: Serialize + ?Sized>(
     text: &str,
 ) -> Result<bool, Error> {
     let decoded = match format {
-        Format::Gcx => dense::from_str(text).or_else(|| gcx::value_with(layout, text).ok()),
+        Format::Gcx => dense::from_str(text)
+            .or_else(|| places::from_str(text))
+            .or_else(|| gcx::value_with(layout, text).ok()),
         Format::Gcf => gcf::from_str(text).ok(),
         Format::Json | Format::Markdown | Format::Auto => return Ok(format == Format::Json),
     };

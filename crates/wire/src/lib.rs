@@ -17,6 +17,7 @@ mod format;
 pub mod gcf;
 pub mod gcx;
 pub mod markdown;
+mod places;
 pub mod protocol;
 pub mod session;
 pub mod tokens;
