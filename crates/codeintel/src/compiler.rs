@@ -69,8 +69,11 @@ pub(crate) enum Wait {
 
 /// How long a warm server may take for one answer.
 const WARM: Duration = Duration::from_secs(10);
-/// How long `wait: lsp` waits where the call does not say.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long `wait: lsp` waits where the call does not say: a large project takes minutes to be read, and whoever waits no longer
+/// cancels the call.
+const PATIENCE: Duration = Duration::from_secs(180);
+/// A server that became ready late still gets this long for its answer.
+const ANSWER: Duration = Duration::from_secs(60);
 /// Longest wait that can be asked for.
 const MAX_PATIENCE: Duration = Duration::from_secs(600);
 
@@ -178,7 +181,11 @@ impl Compilers<'_> {
         match state {
             State::Ready { partial } => Ok(Compiler {
                 server,
-                deadline,
+                deadline: if waits {
+                    deadline.max(Instant::now() + ANSWER.min(patience))
+                } else {
+                    deadline
+                },
                 partial,
             }),
             State::Idle | State::Starting { .. } if waits => {

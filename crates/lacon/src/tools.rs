@@ -9,7 +9,7 @@ mod edit;
 #[cfg(test)]
 mod formats;
 mod graph;
-mod lsp;
+pub(crate) mod lsp;
 pub(crate) mod readable;
 mod schema;
 mod scope;

@@ -70,6 +70,9 @@ pub struct Signal {
     /// Diagnostics of an open document are also a sign, where no progress is under way.
     #[serde(default)]
     pub(crate) diagnostics: bool,
+    /// The same notification with `member` equal to this says that the project could not be read; its `message` says why.
+    #[serde(default)]
+    pub(crate) trouble: Option<String>,
 }
 
 impl Signal {
@@ -223,7 +226,7 @@ pub(crate) fn known() -> &'static [Adapter] {
 
 impl Adapter {
     /// The folder to open for a file of a tree, see `project` in the table.
-    pub(crate) fn root(&self, tree: &Path, file: Option<&Path>) -> PathBuf {
+    pub fn root(&self, tree: &Path, file: Option<&Path>) -> PathBuf {
         let is_project = |folder: &Path| self.project.iter().any(|marker| folder.join(marker).exists());
         if self.project.is_empty() || is_project(tree) {
             return tree.to_path_buf();
@@ -252,7 +255,7 @@ impl Adapter {
     }
 
     /// What `workspace/configuration` asks for, by dotted section.
-    pub(crate) fn setting(&self, section: &str) -> Value {
+    pub fn setting(&self, section: &str) -> Value {
         let mut value = &self.settings;
         for part in section.split('.').filter(|part| !part.is_empty()) {
             match value.get(part) {

@@ -25,6 +25,8 @@ pub(crate) struct Readiness {
     diagnosed: Option<Instant>,
     /// The server answered a question about an open document.
     answered: bool,
+    /// Why it could not read the project, in its own words.
+    trouble: Option<String>,
 }
 
 impl Readiness {
@@ -37,6 +39,7 @@ impl Readiness {
             worked: false,
             diagnosed: None,
             answered: false,
+            trouble: None,
         }
     }
 
@@ -52,6 +55,14 @@ impl Readiness {
             _ => {}
         }
         if self.signal.notification.as_deref() == Some(method) {
+            if let (Some(member), Some(trouble)) = (&self.signal.member, &self.signal.trouble)
+                && parameters[member.as_str()].as_str() == Some(trouble)
+            {
+                let message = parameters["message"]
+                    .as_str()
+                    .unwrap_or("it could not read the project");
+                self.trouble = Some(message.lines().next().unwrap_or_default().chars().take(200).collect());
+            }
             self.notified = match (&self.signal.member, &self.signal.equals) {
                 // One that says something else about another matter takes nothing back.
                 (Some(member), Some(Value::String(wanted))) => {
@@ -112,6 +123,11 @@ impl Readiness {
         (signal.notification.is_none() || self.notified)
             && (signal.log.is_empty() || self.logged)
             && (signal.progress.is_empty() && !signal.diagnostics || self.worked || settled)
+    }
+
+    /// Why it could not read the project, if it said so.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// What it is doing, in words.
@@ -187,6 +203,10 @@ mod tests {
         assert!(!readiness.is_ready());
         readiness.notified("language/status", &json!({"type": "ServiceReady"}));
         readiness.notified("language/status", &json!({"type": "Message"}));
-        assert!(readiness.is_ready());
+        assert!(readiness.is_ready() && readiness.trouble().is_none());
+        let failed = json!({"type": "Error", "message": "Failed to import projects\nat line 1"});
+        readiness.notified("language/status", &failed);
+        assert_eq!(readiness.trouble(), Some("Failed to import projects"));
+        assert!(readiness.is_ready(), "it answers, of what it has read");
     }
 }

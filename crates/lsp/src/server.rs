@@ -432,7 +432,10 @@ impl Inner {
                 why: format!("{name} is {}", life.readiness.doing()),
             },
             Phase::Running => State::Ready {
-                partial: self.adapter.lacks(&self.root),
+                partial: match life.readiness.trouble() {
+                    Some(trouble) => Some(format!("{name} did not read the whole project: {trouble}")),
+                    None => self.adapter.lacks(&self.root),
+                },
             },
         }
     }

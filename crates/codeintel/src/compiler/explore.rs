@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::call_hierarchy::calls;
+use super::call_hierarchy::{Found, calls};
 use super::code::described;
 use super::place::{self, located};
 use super::references::{count, mentions};
@@ -33,7 +33,8 @@ pub struct Explored {
     /// Where the answer comes from.
     #[serde(flatten)]
     pub standing: Standing,
-    /// Signature and documentation.
+    /// Signature and documentation, as far as the source does not say them.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// `start:end` of its definition.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +50,7 @@ pub struct Explored {
     pub files: Vec<FileCount>,
     /// Callers in all.
     pub callers_total: u64,
-    /// Callers, nearest first.
+    /// Callers, by file and line.
     pub callers: Vec<Caller>,
 }
 
@@ -130,19 +131,24 @@ pub fn explore_symbol(
     files.truncate(TOP_FILES);
     let mut writer = Writer::new(workspace);
     let callers_total = called.len() as u64;
+    let mut called: Vec<(String, Found)> = called
+        .into_iter()
+        .map(|row| (shown(workspace, &row.path).0, row))
+        .collect();
+    called.sort_by(|(path, row), (other_path, other)| (path, row.line).cmp(&(other_path, other.line)));
     let callers = called
         .into_iter()
         .take(ask.limit.unwrap_or(10).max(1) as usize)
-        .map(|row| Caller {
-            calls: row
-                .calls
-                .1
-                .iter()
-                .map(|place| writer.place(&row.calls.0, *place))
-                .collect(),
-            name: row.name,
-            path: shown(workspace, &row.path).0,
-            line: row.line,
+        .map(|(path, row)| {
+            let (file, mut places) = row.calls;
+            places.sort_unstable();
+            places.dedup();
+            Caller {
+                calls: places.iter().map(|place| writer.place(&file, *place)).collect(),
+                name: row.name,
+                path,
+                line: row.line,
+            }
         })
         .collect();
     Ok(Explored {
@@ -151,7 +157,7 @@ pub fn explore_symbol(
             .zip(symbol)
             .map(|(key, symbol)| workspace.id(key.repository, symbol)),
         standing,
-        about,
+        about: unsaid(&about, source.as_deref().unwrap_or_default()),
         lines,
         source,
         references: count(&mentions) as u64,
@@ -160,4 +166,45 @@ pub fn explore_symbol(
         callers_total,
         callers,
     })
+}
+
+/// What a description says that the source does not: its signature where it is spelled otherwise (inferred types), its
+/// documentation where that stands elsewhere.
+fn unsaid(about: &str, source: &str) -> String {
+    let (signature, documentation) = match about.trim().strip_prefix("```").and_then(|rest| rest.split_once('\n')) {
+        Some((_, rest)) => rest.split_once("```").unwrap_or((rest, "")),
+        None => ("", about),
+    };
+    let documentation = documentation.trim_start_matches(['-', '\n', ' ']).trim_end();
+    let letters = |text: &str| {
+        text.chars()
+            .filter(|letter| letter.is_alphanumeric())
+            .collect::<String>()
+    };
+    let written = letters(source);
+    let first = letters(documentation.lines().next().unwrap_or_default());
+    let mut parts = Vec::new();
+    for (part, sample) in [(signature.trim(), letters(signature)), (documentation, first)] {
+        if !part.is_empty() && !written.contains(&sample) {
+            parts.push(part);
+        }
+    }
+    parts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unsaid;
+
+    #[test]
+    fn a_description_does_not_repeat_the_source() {
+        let source = "    def f(self, a: int) -> str:\n        \"\"\"Says :class:`a`.\n        More.\"\"\"\n";
+        let hover = "```python\n(method) def f(self: Self@C, a: int) -> str\n```\n---\nSays :class:`a`.\nMore.";
+        assert_eq!(unsaid(hover, source), "(method) def f(self: Self@C, a: int) -> str");
+        let go = "```go\nfunc F(a int) string\n```\n\n---\n\nF says a.";
+        assert_eq!(unsaid(go, "func F(a int) string {\n\treturn \"\"\n}"), "F says a.");
+        assert_eq!(unsaid(go, ""), "func F(a int) string\nF says a.");
+        assert_eq!(unsaid("", "x"), "");
+        assert_eq!(unsaid("def f()\nSays.", "def g()"), "def f()\nSays.");
+    }
 }

@@ -164,7 +164,11 @@ layout!(
             "",
             "",
             &[
-                Column::text("about", "signature and documentation"),
+                Column::text(
+                    "about",
+                    "signature and documentation, where the source does not say them"
+                )
+                .optional(),
                 Column::text("source", "its source").optional(),
             ]
         ),

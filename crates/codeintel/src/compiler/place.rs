@@ -36,7 +36,7 @@ macro_rules! located {
             /// lsp: wait until the language server is ready.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub wait: Option<String>,
-            /// How long at most (default 60000).
+            /// How long at most (default 180000).
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub max_wait_ms: Option<u64>,
         }

@@ -27,7 +27,7 @@ pub struct ListSymbols {
     /// lsp: wait until the language server is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<String>,
-    /// How long at most (default 60000).
+    /// How long at most (default 180000).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_wait_ms: Option<u64>,
 }
@@ -44,7 +44,7 @@ pub struct FindSymbol {
     /// lsp: wait until the language servers of the workspace's main languages are ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<String>,
-    /// How long at most (default 60000).
+    /// How long at most (default 180000).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_wait_ms: Option<u64>,
 }

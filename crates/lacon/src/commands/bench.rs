@@ -1,6 +1,7 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
 pub(crate) mod accuracy;
+pub(crate) mod compilers;
 pub(crate) mod context;
 pub(crate) mod gateway;
 pub(crate) mod index;
@@ -26,6 +27,7 @@ verbs! {
     /// The benchmarks.
     Bench {
         Accuracy => accuracy,
+        Compilers => compilers,
         Gateway => gateway,
         Context => context,
         Index => index,

@@ -3,7 +3,7 @@
 
 mod load;
 mod questions;
-mod stdio;
+pub(super) mod stdio;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -102,8 +102,8 @@ struct ToolMeasured {
 /// Times in milliseconds.
 #[derive(Serialize, Clone, Copy, Default)]
 pub(super) struct Times {
-    p50: f64,
-    p99: f64,
+    pub(super) p50: f64,
+    pub(super) p99: f64,
     max: f64,
 }
 
