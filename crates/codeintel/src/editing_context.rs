@@ -20,7 +20,7 @@ use crate::{kinds, naming};
 pub struct Editing {
     /// Symbol: id, name, Owner.name or path:line.
     pub id: String,
-    /// Callers and dependencies each at most (default 20).
+    /// Callers, dependencies and test files each at most (default 20).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -42,7 +42,9 @@ pub fn editing_context(workspace: &Workspace, ask: &Editing) -> Result<EditingCo
     let file_hash = symbol.file().map(|file| *file.hash()).unwrap_or_default();
     let span = symbol.span();
     let id = workspace.id(key.repository, symbol);
-    let truncated = callers.len() > limit || dependencies.len() > limit;
+    let counts = [callers.len(), dependencies.len(), tests.len()];
+    let truncated = counts.iter().any(|count| *count > limit);
+    let [total_callers, total_dependencies, total_tests] = counts.map(|count| truncated.then_some(count as u64));
     Ok(EditingContext {
         target: Some(EditingTarget {
             etag: etag(&[
@@ -61,7 +63,10 @@ pub fn editing_context(workspace: &Workspace, ask: &Editing) -> Result<EditingCo
         }),
         callers: callers.into_iter().take(limit).collect(),
         dependencies: dependencies.into_iter().take(limit).collect(),
-        tests,
+        tests: tests.into_iter().take(limit).collect(),
+        total_callers,
+        total_dependencies,
+        total_tests,
         truncated,
         etag: None,
         incomplete: workspace.incomplete(),

@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use wire::Format;
 use wire::answers::ContextPack;
 use wire::gcf::graph::SessionLimits;
 use wire::layout::Layout;
-use wire::session::Session;
+use wire::session::{Draft, Session};
 use wire::tokens::Tokenizer;
+use wire::{Encoded, Format};
 
 pub(crate) use bases::{Base, Bases};
 pub(crate) use ledger::{Account, Ledger, Saved, by, read_savings};
@@ -82,13 +82,16 @@ struct State {
     answered: VecDeque<u64>,
     /// Texts that the client was sent with packs, by symbol and form.
     texts: HashMap<(String, String), u64>,
-    /// Whether it was told how to read references.
-    told: bool,
+    /// Which of the [`NOTES`] it was sent.
+    told: [bool; 2],
 }
 
-/// How references are read, said once in a conversation.
-const HOW_TO_READ: &str = "Numbers stand for symbols of earlier rows named `new` (n: number, f: file of `files`, q: name in it); \
-                           pass @N as an id. If you no longer have them, call session_reset.";
+/// How references by number and by name are read, each said once in a conversation.
+const NOTES: [&str; 2] = [
+    "Numbers stand for symbols of earlier rows named `new` (n: number, f: file of `files`, q: name in it); pass @N as an id. If \
+     you no longer have them, call session_reset.",
+    "*name: in the file an earlier answer gave; lost it? call session_reset.",
+];
 
 impl Conversation {
     fn new(now: Instant) -> Conversation {
@@ -102,7 +105,7 @@ impl Conversation {
                 session: Session::new(limits, now),
                 answered: VecDeque::new(),
                 texts: HashMap::new(),
-                told: false,
+                told: [false; 2],
             }),
         }
     }
@@ -141,30 +144,23 @@ impl Conversation {
         Ok(())
     }
 
-    /// The answer with references, where that is worth it: never longer than compact JSON, and at first a little longer than
-    /// the shortest form, since numbers must be given before they can be used.
-    pub(crate) fn refer(&self, value: &Value, plain: &str, format: Format) -> Option<Referred> {
+    /// The answer with references, where that is shorter than `plain`, the note on how to read them included: no call costs more
+    /// in a conversation than it does alone. Either way the client holds the answer afterwards.
+    pub(crate) fn refer(&self, value: &Value, layout: &Layout, plain: &str, format: Format) -> Option<Referred> {
         let now = Instant::now();
         let mut state = lock(&self.state);
-        let draft = state.session.prepare(value, now)?;
-        let text = wire::encode(draft.value(), &Layout::generic(""), format, Tokenizer::O200k).ok()?;
-        let count = |text: &str| Tokenizer::O200k.count(text);
-        let (tokens, plain) = (count(&text.text), count(plain));
-        let most = if draft.references() == 0 {
-            plain + plain / 3
-        } else {
-            plain
-        };
-        let json = || serde_json::to_string(value).map_or(usize::MAX, |json| count(&json));
-        if tokens > most || tokens > json() {
-            return None;
+        let found = state.shortest(value, layout, plain, format, now);
+        if let Some((_, Some(draft))) = &found {
+            state.session.commit(draft.clone(), now);
         }
-        state.session.commit(draft, now);
-        let note = (!std::mem::replace(&mut state.told, true)).then_some(HOW_TO_READ);
+        state.session.told(value, now);
+        let (text, draft) = found?;
+        let kind = usize::from(draft.is_none());
+        let note = (!std::mem::replace(&mut state.told[kind], true)).then(|| NOTES[kind].to_string());
         Some(Referred {
             text: text.text,
             format: text.format,
-            note: note.map(str::to_string),
+            note,
         })
     }
 
@@ -203,12 +199,46 @@ pub(crate) struct Referred {
 }
 
 impl State {
+    /// The shortest form with references that is shorter than `plain`; by name where there is no draft.
+    fn shortest(
+        &mut self,
+        value: &Value,
+        layout: &Layout,
+        plain: &str,
+        format: Format,
+        now: Instant,
+    ) -> Option<(Encoded, Option<Draft>)> {
+        let count = |text: &str| Tokenizer::O200k.count(text);
+        let mut least = count(plain);
+        let mut found = None;
+        let mut consider = |text: Encoded, draft: Option<Draft>, is_told: bool| {
+            let kind = usize::from(draft.is_none());
+            let tokens = count(&text.text) + if is_told { 0 } else { count(NOTES[kind]) };
+            if tokens < least {
+                least = tokens;
+                found = Some((text, draft));
+            }
+        };
+        if matches!(format, Format::Auto | Format::Gcx)
+            && let Some(text) = self.session.by_name(layout, value)
+        {
+            let format = Format::Gcx;
+            consider(Encoded { text, format }, None, self.told[1]);
+        }
+        if let Some(draft) = self.session.prepare(value, now)
+            && let Ok(text) = wire::encode(draft.value(), &Layout::generic(""), format, Tokenizer::O200k)
+        {
+            consider(text, Some(draft), self.told[0]);
+        }
+        found
+    }
+
     fn forget(&mut self) -> usize {
         let held = self.session.len();
         self.session.reset(Instant::now());
         self.answered.clear();
         self.texts.clear();
-        self.told = false;
+        self.told = [false; 2];
         held
     }
 }
@@ -245,7 +275,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
     use wire::Format;
+    use wire::layout::Layout;
     use wire::session::SessionReader;
+    use wire::tokens::Tokenizer;
 
     use super::{Conversation, Memory};
 
@@ -254,16 +286,26 @@ mod tests {
             json!({"id": format!("a/b/c/file{}.rs::Type.method{number}", number % 4), "kind": "method",
                    "name": format!("method{number}"), "path": format!("a/b/c/file{}.rs", number % 4), "line": u64::from(*number) * 10 + 1})
         };
-        json!({"nodes": numbers.iter().map(row).collect::<Vec<_>>(), "total": numbers.len()})
+        json!({"results": numbers.iter().map(row).collect::<Vec<_>>(), "total": numbers.len()})
+    }
+
+    /// By file, or only by number.
+    fn layout(by_file: bool) -> Layout<'static> {
+        match by_file {
+            true => *wire::answers::layout_of("search_symbols").unwrap(),
+            false => Layout::generic(""),
+        }
     }
 
     /// Sends and reads as a client does that has only what it was sent itself.
-    fn sent(conversation: &Conversation, reader: &mut SessionReader, value: &Value) -> Value {
+    fn sent(conversation: &Conversation, reader: &mut SessionReader, value: &Value, by_file: bool) -> Value {
         let json = value.to_string();
-        match conversation.refer(value, &json, Format::Auto) {
-            Some(referred) => reader.expand(&wire::decode(&referred.text).unwrap()).unwrap(),
-            None => value.clone(),
-        }
+        let said = conversation.refer(value, &layout(by_file), &json, Format::Auto);
+        let note = said.as_ref().and_then(|said| said.note.as_deref()).unwrap_or_default();
+        let text = said.as_ref().map_or(&json, |said| &said.text);
+        let count = |text: &str| Tokenizer::O200k.count(text);
+        assert!(count(text) + count(note) <= count(&json), "dearer than alone");
+        reader.read(text).unwrap()
     }
 
     proptest! {
@@ -272,11 +314,14 @@ mod tests {
         /// Two clients, calls in any order: each can read everything from what it was sent itself.
         #[test]
         fn interleaved_clients_never_see_each_others_references(
-            calls in proptest::collection::vec((any::<bool>(), proptest::collection::vec(0u8..24, 1..12), 0u8..10), 1..14)
+            calls in proptest::collection::vec(
+                (any::<bool>(), any::<bool>(), proptest::collection::vec(0u8..24, 1..12), 0u8..10),
+                1..14
+            )
         ) {
             let memory = Memory::default();
             let mut readers = [SessionReader::new(), SessionReader::new()];
-            for (second, numbers, reset) in calls {
+            for (second, by_file, numbers, reset) in calls {
                 let name = if second { "bob\n1" } else { "alice\n1" };
                 let conversation = memory.conversation(name);
                 let reader = &mut readers[usize::from(second)];
@@ -285,7 +330,7 @@ mod tests {
                     *reader = SessionReader::new();
                 }
                 let value = rows(&numbers);
-                let read = sent(&conversation, reader, &value);
+                let read = sent(&conversation, reader, &value, by_file);
                 prop_assert!(wire::same(&read, &value));
             }
         }
@@ -295,10 +340,10 @@ mod tests {
     fn the_same_call_again_shows_that_the_context_was_lost() {
         let conversation = Memory::default().conversation("alice");
         let arguments = json!({"id": "x"}).as_object().cloned().unwrap();
-        let value = rows(&[1, 2, 3, 4, 5]);
+        let value = rows(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
         let text = |conversation: &Conversation| {
             conversation
-                .refer(&value, &value.to_string(), Format::Auto)
+                .refer(&value, &layout(false), &value.to_string(), Format::Auto)
                 .unwrap()
                 .text
         };
@@ -307,9 +352,7 @@ mod tests {
         conversation.called("get_call_chain", &arguments);
         assert!(text(&conversation).len() * 3 < first.len());
         conversation.called("get_callers", &arguments);
-        let again = SessionReader::new()
-            .expand(&wire::decode(&text(&conversation)).unwrap())
-            .unwrap();
+        let again = SessionReader::new().read(&text(&conversation)).unwrap();
         assert!(wire::same(&again, &value));
     }
 
@@ -317,7 +360,7 @@ mod tests {
     fn references_are_taken_as_arguments_and_unknown_ones_are_named() {
         let conversation = Memory::default().conversation("alice");
         let value = rows(&[7, 8, 9, 10, 11, 12]);
-        sent(&conversation, &mut SessionReader::new(), &value);
+        sent(&conversation, &mut SessionReader::new(), &value, false);
         let mut arguments = json!({"id": "@1", "ids": ["@1", "plain"]})
             .as_object()
             .cloned()

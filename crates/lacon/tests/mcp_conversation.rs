@@ -99,7 +99,7 @@ async fn references_only_for_clients_that_agree() {
         assert!(!full[0].contains("session"), "{}", full[0]);
         let value = wire::decode(&full[0]).unwrap();
         let texts = agreed.call(tool, arguments).await;
-        let read = reader.expand(&wire::decode(&texts[0]).unwrap()).unwrap();
+        let read = reader.read(&texts[0]).unwrap();
         assert!(wire::same(&read, &value), "{tool}: {}", texts[0]);
         whole += Tokenizer::O200k.count(&value.to_string());
         sent += texts.iter().map(|text| Tokenizer::O200k.count(text)).sum::<usize>();
@@ -107,7 +107,7 @@ async fn references_only_for_clients_that_agree() {
     assert!(sent * 5 < whole * 2, "{sent} of {whole}");
     // The same again is full again.
     let again = agreed.call("get_callers", json!({"id": "price"})).await;
-    let read = SessionReader::new().expand(&wire::decode(&again[0]).unwrap()).unwrap();
+    let read = SessionReader::new().read(&again[0]).unwrap();
     assert_eq!(read["total_nodes"], 42);
     let reset = agreed.call("session_reset", json!({"format": "json"})).await;
     assert!(reset[0].contains("\"reset\":true"), "{}", reset[0]);

@@ -6,8 +6,14 @@
 //! A symbol that begins with a dot has the owner of the row above. Columns that would be empty throughout are left out, and
 //! so is an edge that says nothing new: the commonest sort, to the first row, without a label.
 //!
+//! A path whose folder is that of the path above begins with `./`. In a conversation, a symbol that an earlier answer put in its
+//! file is said by its name alone, after a star.
+//!
 //! The text is a GCX1 section named `<tool>.by_file`, so any GCX1 reader takes it for a table; [`from_str`] gives back the
 //! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
+
+mod editing;
+mod known;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -17,6 +23,8 @@ use serde_json::{Map, Number, Value};
 use crate::answers;
 use crate::gcx::{Header, Line, Reader};
 use crate::layout::{Column, Kind, Layout};
+
+pub(crate) use known::Known;
 
 /// What a layout's rows are called.
 struct Shape {
@@ -77,16 +85,24 @@ const SHAPES: &[Shape] = &[
 
 /// Whether an answer of this layout may have a dense form.
 pub(crate) fn has_shape(layout: &Layout) -> bool {
-    SHAPES.iter().any(|shape| shape.tool == layout.tool)
+    SHAPES.iter().any(|shape| shape.tool == layout.tool) || layout.tool == editing::TOOL
 }
 
 /// Whether the header opens a dense section.
 pub(crate) fn opens(header: &Header) -> bool {
-    header.tool.ends_with(SUFFIX) && shape_of(&header.tool).is_some()
+    header.tool.ends_with(SUFFIX) && (shape_of(&header.tool).is_some() || editing::opens(header))
 }
 
 /// The dense form, if the answer has one.
 pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
+    to_string_knowing(layout, value, &Known::default())
+}
+
+/// The dense form for a reader that holds the symbols of earlier answers.
+pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -> Option<String> {
+    if layout.tool == editing::TOOL {
+        return editing::to_string(layout, value, known);
+    }
     let shape = SHAPES.iter().find(|shape| shape.tool == layout.tool)?;
     let members = value.as_object()?;
     let items: Vec<&Map<String, Value>> = members
@@ -121,8 +137,7 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
     let mut places: Vec<Place<'_>> = Vec::with_capacity(items.len());
     for (at, row) in items.iter().enumerate() {
         let place = Place::of(shape, row)?;
-        let symbol = places.last().map_or(place.symbol, |above| place.below(above));
-        let mut line = vec![symbol.to_string(), row.get(shape.line)?.as_u64()?.to_string()];
+        let mut line = vec![place.said(places.last(), known), row.get(shape.line)?.as_u64()?.to_string()];
         line.extend(cells.as_ref().map(|cells| cells[at].clone()));
         for column in &columns {
             line.push(cell(column, row.get(column.name), place.symbol)?);
@@ -151,8 +166,8 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
     out.push('\n');
     let mut under = "";
     for (place, mut line) in places.iter().zip(table) {
-        if place.path != under {
-            out.push_str(place.path);
+        if place.path != under && !known.holds(*place) {
+            out.push_str(&below_path(place.path, under));
             out.push('\n');
             under = place.path;
         }
@@ -167,21 +182,29 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
 
 /// The answer that a dense text says, if it is one.
 pub(crate) fn from_str(text: &str) -> Option<Value> {
+    from_str_knowing(text, &Known::default())
+}
+
+/// The answer that a dense text says to a reader who holds the symbols of earlier answers.
+pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
     let mut reader = Reader::new(text);
     let Some(Line::Header(header)) = reader.next_line().ok()? else {
         return None;
     };
+    if editing::opens(&header) {
+        return editing::from_lines(&header, reader, known);
+    }
     let shape = shape_of(&header.tool)?;
     let layout = answers::layout_of(shape.tool)?;
     let others = shape.other_columns(layout)?;
     let mut items: Vec<Value> = Vec::new();
     let mut related: Vec<Related> = Vec::new();
-    let mut path = "";
+    let mut path = String::new();
     let mut owner = String::new();
     while let Some(line) = reader.next_line().ok()? {
         let Line::Row(line, _) = line else { return None };
         let Some((symbol, rest)) = line.split_once('\t') else {
-            path = line;
+            path = whole_path(line, &path);
             continue;
         };
         let cells: Vec<&str> = std::iter::once(symbol).chain(rest.split('\t')).collect();
@@ -190,12 +213,9 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
             let at = header.fields.iter().position(|field| field == name);
             at.and_then(|at| cells.get(at).copied()).unwrap_or_default()
         };
-        let whole = match symbol.strip_prefix(WHOLE_FILE).filter(|rest| !rest.is_empty()) {
-            Some(_) if owner.is_empty() => return None,
-            Some(_) => format!("{owner}{symbol}"),
-            None => symbol.to_string(),
-        };
+        let (whole, elsewhere) = whole_symbol(symbol, &owner, known)?;
         let symbol = whole.as_str();
+        let path = elsewhere.unwrap_or(&path);
         let place = Place { path, symbol };
         let mut row = Map::new();
         row.insert(shape.id.into(), place.id().into());
@@ -279,9 +299,49 @@ struct Place<'a> {
 /// Stands for a file itself, whose id is its path.
 const WHOLE_FILE: &str = ".";
 
+/// Before a symbol that an earlier answer put in its file.
+const EARLIER: char = '*';
+
+/// Before a path that has the folder of the one above.
+const SAME_FOLDER: &str = "./";
+
+/// A path, below another.
+fn below_path<'a>(path: &'a str, above: &str) -> std::borrow::Cow<'a, str> {
+    match (path.rsplit_once('/'), above.rsplit_once('/')) {
+        (Some((folder, name)), Some((other, _))) if folder == other => format!("{SAME_FOLDER}{name}").into(),
+        _ => path.into(),
+    }
+}
+
+fn whole_path(said: &str, above: &str) -> String {
+    match (said.strip_prefix(SAME_FOLDER), above.rsplit_once('/')) {
+        (Some(name), Some((folder, _))) => format!("{folder}/{name}"),
+        _ => said.to_string(),
+    }
+}
+
+/// The symbol that a cell says below a row with this owner, and the path where it is not the one above.
+fn whole_symbol<'k>(cell: &str, owner: &str, known: &'k Known) -> Option<(String, Option<&'k str>)> {
+    if let Some(symbol) = cell.strip_prefix(EARLIER) {
+        return Some((symbol.to_string(), Some(known.path_of(symbol)?)));
+    }
+    match cell.strip_prefix(WHOLE_FILE).filter(|rest| !rest.is_empty()) {
+        Some(_) if owner.is_empty() => None,
+        Some(_) => Some((format!("{owner}{cell}"), None)),
+        None => Some((cell.to_string(), None)),
+    }
+}
+
 impl<'a> Place<'a> {
     fn of(shape: &Shape, row: &'a Map<String, Value>) -> Option<Place<'a>> {
         let id = row.get(shape.id)?.as_str()?;
+        let place = Place::of_id(id)?;
+        let repeats = shape.path.is_empty() || row.get(shape.path)?.as_str()? == place.path;
+        repeats.then_some(place)
+    }
+
+    /// The place that an id names, where both halves fit into lines of their own.
+    fn of_id(id: &'a str) -> Option<Place<'a>> {
         let (path, symbol) = id.split_once("::").unwrap_or((id, WHOLE_FILE));
         let is_plain = |text: &str| {
             !text.is_empty()
@@ -290,8 +350,17 @@ impl<'a> Place<'a> {
                 && !text.contains(|c: char| c.is_control() || c == '\\')
         };
         let is_whole = symbol == WHOLE_FILE || !symbol.starts_with(WHOLE_FILE);
-        let repeats = shape.path.is_empty() || row.get(shape.path)?.as_str()? == path;
-        (repeats && is_whole && is_plain(path) && is_plain(symbol)).then_some(Place { path, symbol })
+        let is_told = !path.starts_with(SAME_FOLDER) && !symbol.starts_with(EARLIER);
+        (is_told && is_whole && is_plain(path) && is_plain(symbol)).then_some(Place { path, symbol })
+    }
+
+    /// The symbol as its cell has it, below another.
+    fn said(self, above: Option<&Place<'_>>, known: &Known) -> String {
+        match above {
+            _ if known.holds(self) => format!("{EARLIER}{}", self.symbol),
+            Some(above) => self.below(above).to_string(),
+            None => self.symbol.to_string(),
+        }
     }
 
     /// What comes before the last dot.

@@ -6,13 +6,18 @@
 //!
 //! A symbol is a reference only where everything the row says of it is what was sent before; a changed line or text is
 //! defined again. What was written counts as held only once the caller commits the draft, that is, once it was delivered.
+//!
+//! Answers that are said by file need no numbers: a symbol that an earlier answer put in its file is said by its name alone
+//! ([`Session::by_name`]), which costs nothing beforehand.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use crate::dense::{self, Known};
 use crate::gcf::graph::{Session as GraphSession, SessionLimits};
+use crate::layout::Layout;
 
 /// What a row may say of a symbol besides its id; the rest of a row belongs to the answer.
 const ATTRIBUTES: &[&str] = &[
@@ -35,6 +40,7 @@ pub struct Session {
     symbols: HashMap<String, Held, foldhash::fast::RandomState>,
     files: HashMap<String, u64, foldhash::fast::RandomState>,
     graph: GraphSession,
+    known: Known,
     next: u64,
     started: Instant,
     used: Instant,
@@ -55,7 +61,7 @@ impl Held {
 }
 
 /// An answer with references, which counts as delivered only when committed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[must_use = "commit the draft once it was delivered, or later answers repeat it"]
 pub struct Draft {
     value: Value,
@@ -84,6 +90,7 @@ impl Session {
             symbols: HashMap::default(),
             files: HashMap::default(),
             graph: GraphSession::new(limits.clone(), now),
+            known: Known::default(),
             next: 1,
             started: now,
             used: now,
@@ -130,6 +137,19 @@ impl Session {
     /// Notes what [`Session::graph`] numbered.
     pub fn graph_was_sent(&mut self, now: Instant) {
         self.next = self.next.max(self.graph.next_number());
+        self.used = now;
+    }
+
+    /// The answer by file, with the symbols of earlier answers by their names alone; none where it has no such form.
+    pub fn by_name(&self, layout: &Layout, value: &Value) -> Option<String> {
+        let text = dense::to_string_knowing(layout, value, &self.known)?;
+        let read = dense::from_str_knowing(&text, &self.known)?;
+        crate::same(&read, value).then_some(text)
+    }
+
+    /// Notes the symbols of an answer that was delivered, in whatever form.
+    pub fn told(&mut self, value: &Value, now: Instant) {
+        self.known.note(value);
         self.used = now;
     }
 
@@ -465,6 +485,7 @@ fn hash_of(value: &Value) -> u64 {
 /// The receiver's side: puts answers together again.
 #[derive(Debug, Default)]
 pub struct SessionReader {
+    known: Known,
     files: HashMap<u64, String, foldhash::fast::RandomState>,
     symbols: HashMap<u64, (String, Map<String, Value>), foldhash::fast::RandomState>,
 }
@@ -488,6 +509,19 @@ impl SessionReader {
     /// A reader that holds nothing.
     pub fn new() -> SessionReader {
         SessionReader::default()
+    }
+
+    /// Reads the text of an answer, in the order they were sent: later ones refer to earlier ones.
+    pub fn read(&mut self, text: &str) -> Result<Value, UnknownReference> {
+        let unreadable = |error: crate::Error| UnknownReference {
+            found: error.to_string(),
+        };
+        let value = match dense::from_str_knowing(text, &self.known) {
+            Some(value) => value,
+            None => self.expand(&crate::decode(text).map_err(unreadable)?)?,
+        };
+        self.known.note(&value);
+        Ok(value)
     }
 
     /// The answer as it was before references were made; an answer without any is given back as it is.

@@ -79,9 +79,9 @@ fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
         .	1	4
         Main.run	7	8,9
         .run~2	20	a21
-        app/other.py
+        ./other.py
         Other	2		type
-        app/last.py
+        ./last.py
         last	5	4>6
     "#]]
     .assert_eq(&check(&SubGraph::GET_CALLERS, &answer));

@@ -152,7 +152,7 @@ pub(crate) struct Edited {
     #[arg(value_name = "SYMBOL")]
     id: String,
 
-    /// Callers and dependencies each at most
+    /// Callers, dependencies and test files each at most
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
 }

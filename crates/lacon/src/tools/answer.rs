@@ -128,7 +128,7 @@ fn delivered(tool: &Tool, desk: &Desk, candidate: Candidate, common: &Common) ->
         .wish
         .conversation
         .filter(|_| changes.is_none() && said.format != Format::Markdown)
-        .and_then(|conversation| conversation.refer(&candidate.value, &said.text, common.format));
+        .and_then(|conversation| conversation.refer(&candidate.value, &candidate.layout, &said.text, common.format));
     if let Some(changes) = changes {
         said = changes;
     } else if let Some(referred) = referred {
@@ -232,6 +232,7 @@ struct Candidate {
     size: usize,
     /// What it says.
     value: Value,
+    layout: Layout<'static>,
 }
 
 impl Candidate {
@@ -283,6 +284,7 @@ fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) ->
         is_not_modified,
         size,
         value: reply.value,
+        layout: reply.layout,
     })
 }
 

@@ -29,6 +29,9 @@ answer! {
             tests: Vec<String> => Section::values(".tests", "tests", TESTS),
         }
         meta {
+            total_callers: Option<u64> = "callers there are, where something was left out",
+            total_dependencies: Option<u64> = "dependencies there are, where something was left out",
+            total_tests: Option<u64> = "test files there are, where something was left out",
             truncated: bool = "whether callers, dependencies or tests were left out",
             etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",

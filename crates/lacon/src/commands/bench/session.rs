@@ -83,8 +83,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         let plain = ask(&alone, tool, &arguments, Format::Auto)?;
         let said = ask(&together, tool, &arguments, Format::Auto)?;
         // The reader has only what was sent; if it cannot give the answer back, the figure is worth nothing.
-        let read = reader.expand(&wire::decode(&said.text).map_err(|error| anyhow!("{tool}: {error}"))?);
-        let read = read.map_err(|error| anyhow!("{tool}: {error}"))?;
+        let read = reader.read(&said.text).map_err(|error| anyhow!("{tool}: {error}"))?;
         if !wire::same(&read, &value) {
             return Err(anyhow!("{tool}: what the client reads is not what was said").into());
         }
