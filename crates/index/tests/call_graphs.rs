@@ -186,3 +186,24 @@ fn java() {
 fn rust() {
     check(include_str!("call_graphs/rust.txt"), "rs", 0.95, 0.9);
 }
+
+/// Programs that were written, with their edges, before any of them was run.
+#[test]
+fn python_second() {
+    check(include_str!("call_graphs/second/python.txt"), "py", 0.95, 0.9);
+}
+
+#[test]
+fn javascript_second() {
+    check(include_str!("call_graphs/second/javascript.txt"), "js", 0.95, 0.9);
+}
+
+#[test]
+fn java_second() {
+    check(include_str!("call_graphs/second/java.txt"), "java", 0.95, 0.9);
+}
+
+#[test]
+fn rust_second() {
+    check(include_str!("call_graphs/second/rust.txt"), "rs", 0.95, 0.9);
+}

@@ -184,7 +184,7 @@ setTimeout(g, 1);
 //- main.js
 class A {
   constructor() { this.setup(); }
-//                     ^^^^^ =calls main.js:A.setup
+//                     ^^^^^ calls main.js:A.setup, main.js:B.setup
   setup() {}
   static make() { return new A(); }
 //                           ^ calls main.js:A.constructor

@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Version of the facts' meaning and encoding; part of every cache key. Raise it when extraction changes what it says.
-pub const FACTS_VERSION: u32 = 4;
+pub const FACTS_VERSION: u32 = 5;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -262,6 +262,8 @@ impl Flags {
     pub const EXTENSION: Flags = Flags(1 << 14);
     /// Default member of a module (`export default`).
     pub const DEFAULT: Flags = Flags(1 << 15);
+    /// Has no receiver of its own: `this` in it is that of the code around (arrow functions).
+    pub const OUTER_RECEIVER: Flags = Flags(1 << 16);
 
     /// Whether all bits of `other` are set.
     pub fn contains(self, other: Flags) -> bool {

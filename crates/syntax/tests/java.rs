@@ -232,6 +232,7 @@ fn locals_patterns_and_loops() {
             type free Base in A.f @11:38
             call local inner.go in A.f @11:57
             type free Source in A.f @12:13
+            implicit free open().close in A.f @12:13
             call free open in A.f @12:29
             read free closer in A.f @12:37
             call local source.read in A.f @12:54
@@ -296,7 +297,7 @@ fn lambdas_references_and_anonymous_classes() {
             read this.convert in A.f @4:48
             call parameter all.stream().map(def A.f.<lambda1>).map(this.convert).map /1 in A.f @4:57
             read free Made in A.f @4:61
-            call parameter all.stream().map(def A.f.<lambda1>).map(this.convert).map(free Made).forEach /1 in A.f @4:72
+            call parameter all.stream().map(def A.f.<lambda1>).map(this.convert).map(free Made.new).forEach /1 in A.f @4:72
             read free System in A.f @4:80
             read free System.out in A.f @4:87
             read free System.out.println in A.f @4:92
@@ -308,7 +309,7 @@ fn lambdas_references_and_anonymous_classes() {
             type A in A.f @7:8
             call a A.run in A.f @7:15
             type A in A.f @8:8
-            call a A.toString in A.f @8:16
+            call A.toString in A.f @8:16
             instantiate free Thread /1 in A.f @9:12
             call parameter a.go in A.f.<lambda2> @9:33
             call new free Thread(def A.f.<lambda2>).start in A.f @9:42

@@ -212,7 +212,8 @@ api.get(1); api['post'](2);
             flow Old.prototype.go <- def go
             return create <- new Old(parameter n)
             flow Old.create <- def create
-            flow New.prototype <- Old.prototype
+            flow Old.prototype.__proto__ <- {"stop": def stop}
+            flow New.prototype <- {"__proto__": Old.prototype}
             call free fetch /1 in api.get @3:20
             read free other @6:12
             write this.name in Old @8:26
@@ -349,7 +350,7 @@ describe('group', () => { it('works', async () => { expect(f(1)).toBe(2); }); })
             read free handlers @4:0
             call free handlers[x] /1 @4:0
             call free handlers[x](number) /1 @4:0
-            call free tag /1 @5:0
+            call free tag /2 @5:0
             call free value @5:11
             read free Foo in El @6:18
             call free Foo.Bar /1 in El @6:22

@@ -255,6 +255,7 @@ __all__ += ("impl",)
             flow maybe import T <- null
             flow local m <- module "plugins.one"
             flow __all__ <- ["f", "y"]
+            flow __all__ <- [*=__all__, *=["impl"]]
             type free ImportError @9:7
             read free TYPE_CHECKING @11:3
             write import T @14:4

@@ -52,6 +52,11 @@ impl Evaluation<'_> {
                 }
                 set.insert(Fact::new(Value::Foreign, Evidence::Import));
             }
+            Builtin::Calls(from) => {
+                let passed = arguments.after(from);
+                set.extend(self.call_all(&arguments.get(0), &passed, id).facts());
+                set.insert(Fact::new(Value::Foreign, Evidence::Import));
+            }
             Builtin::Partial => {
                 let bound = arguments.after(1);
                 self.call_all(&arguments.get(0), &bound, id);
@@ -198,8 +203,36 @@ impl Evaluation<'_> {
             }
             return;
         }
+        if operation == Operation::Zip {
+            let object = self.object(id);
+            let other = self.expand(arguments.get(0).facts());
+            for (position, container) in [objects, other.facts()].into_iter().enumerate() {
+                let elements = self.element(container);
+                let key = Key::content(object, position_word(position));
+                self.contribute(key, elements.facts(), Evidence::FollowedValue);
+            }
+            let tuple = Fact::new(Value::Object(object), Evidence::FollowedValue);
+            self.contribute(Key::content(object, ALL), &[tuple], Evidence::FollowedValue);
+            return set.insert(tuple);
+        }
         for &fact in objects {
             match fact.value {
+                Value::Object(_) if operation == Operation::Sort => {
+                    let elements = Arguments::of_one(self.element(&[fact]));
+                    if let Some(function) = arguments.key() {
+                        self.call_all(function, &elements, id);
+                    }
+                }
+                Value::Object(_) if operation == Operation::Step => {
+                    let made = self.object(id);
+                    let elements = self.element(&[fact]);
+                    self.contribute(
+                        Key::content(made, Word::of("value")),
+                        elements.facts(),
+                        Evidence::FollowedValue,
+                    );
+                    set.insert(Fact::new(Value::Object(made), Evidence::FollowedValue));
+                }
                 Value::Object(object) => self.container_method(operation, object, fact, arguments, set),
                 Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..) => {
                     self.function_method(operation, fact, arguments, id, set);
@@ -362,7 +395,11 @@ impl Evaluation<'_> {
                 self.fill(object, UNKEYED, results.facts());
                 set.insert(Fact::new(Value::Object(object), Evidence::FollowedValue));
             }
-            Operation::Filter => set.extend(containers.facts()),
+            Operation::Filter | Operation::Or => set.extend(containers.facts()),
+            Operation::Else => {
+                set.extend(elements.facts());
+                set.extend(results.facts());
+            }
             Operation::Find => set.extend(elements.facts()),
             Operation::Fold => {
                 set.extend(results.facts());

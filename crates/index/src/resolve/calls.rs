@@ -50,6 +50,12 @@ impl Arguments {
         }
     }
 
+    /// The argument called `key`.
+    pub(super) fn key(&self) -> Option<&Set> {
+        let key = Word::of("key");
+        self.named.iter().find(|(name, _)| *name == key).map(|(_, set)| set)
+    }
+
     /// How many there are, when that can be told.
     pub(super) fn count(&self) -> Option<usize> {
         let spread = !self.mappings.is_empty() || self.positional.iter().any(|(_, spread)| *spread);
@@ -108,7 +114,22 @@ impl Evaluation<'_> {
         {
             return Set::default();
         }
-        self.set_of(id)
+        self.with_units(self.set_of(id))
+    }
+
+    /// Adds the values that types stand for where a type without fields is its own value.
+    pub(super) fn with_units(&self, mut set: Set) -> Set {
+        if self.policy.policy.unit_values {
+            for &fact in Set::copied(set.facts()).facts() {
+                if let Value::Class(class) = fact.value {
+                    set.insert(Fact::new(
+                        Value::Instance(class),
+                        fact.evidence.max(Evidence::DeclaredReceiver),
+                    ));
+                }
+            }
+        }
+        set
     }
 
     /// The result of calling `callee`.
@@ -123,7 +144,8 @@ impl Evaluation<'_> {
             && let Some(&operation) = self.policy.methods.get(&self.words[name.index()])
         {
             let objects = self.expand(self.set_of(object).facts());
-            self.operate(operation, objects.facts(), callees.is_empty(), arguments, id, &mut set);
+            let unknown = callees.facts().iter().all(|fact| fact.value == Value::Foreign);
+            self.operate(operation, objects.facts(), unknown, arguments, id, &mut set);
         }
         set
     }
@@ -139,6 +161,16 @@ impl Evaluation<'_> {
             Value::ClassMethod(function, class) => {
                 let receiver = Fact::new(Value::Class(class), fact.evidence);
                 self.invoke(function, Some(receiver), arguments, set);
+                if self
+                    .linker
+                    .definition(function)
+                    .is_some_and(|link| link.kind == Kind::Constructor)
+                {
+                    set.insert(Fact::new(
+                        Value::Instance(class),
+                        fact.evidence.max(Evidence::DeclaredReceiver),
+                    ));
+                }
             }
             Value::MethodOf(function, object) => {
                 let receiver = Fact::new(Value::Object(object), fact.evidence);

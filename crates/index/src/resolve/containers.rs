@@ -7,6 +7,9 @@ use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
 use syntax::facts::{Expression, ExpressionId};
 
+/// The key of a sequence's last element.
+pub(super) const LAST: &str = "-1";
+
 impl Evaluation<'_> {
     pub(super) fn sequence(&mut self, id: ExpressionId, elements: &[u32]) -> Set {
         let object = self.object(id);
@@ -35,6 +38,9 @@ impl Evaluation<'_> {
             }
             let key = if spread { UNKEYED } else { position_word(position) };
             self.fill(object, key, values.facts());
+            if !spread && position + 1 == elements.len() {
+                self.contribute(Key::content(object, Word::of(LAST)), values.facts(), Evidence::Lexical);
+            }
         }
         set
     }

@@ -10,7 +10,7 @@ use syntax::facts::{
 };
 
 use super::evaluate::Evaluation;
-use super::languages::{Builtin, Dispatch, Operation};
+use super::languages::{Builtin, Callbacks, Dispatch, Operation};
 use super::linker::Found;
 use super::links::{ModuleTarget, NONE, is_function, is_type, is_variable};
 use super::value::{Fact, Place, Value};
@@ -162,6 +162,9 @@ impl Emission<'_, '_> {
                 Value::Method(function, _) | Value::MethodOf(function, _) => {
                     ends.push((End::Definition(function), fact.evidence, EdgeKind::Calls));
                 }
+                Value::Function(function) if self.evaluation.policy.policy.unit_values => {
+                    ends.push((End::Definition(function), fact.evidence, EdgeKind::Calls));
+                }
                 Value::Super(_) => self.callee(fact, reference, 0, &mut ends),
                 _ => {}
             }
@@ -225,6 +228,7 @@ impl Emission<'_, '_> {
             known |= matches!(fact.value, Value::Foreign | Value::Many);
             self.callee(fact, reference, 2, &mut ends);
         }
+        self.heirs_given(reference.expression, &mut ends);
         known |= !ends.is_empty() || !values.is_empty();
         let policy = self.evaluation.policy.policy;
         if policy
@@ -391,6 +395,50 @@ impl Emission<'_, '_> {
         matches!(self.evaluation.facts.expression(expression), Expression::This(_))
     }
 
+    /// Adds the overrides of those heirs that are known to be the receiver of the code around: `self.step()` runs the heir's
+    /// `step` where an heir was told to run what is inherited.
+    fn heirs_given(&mut self, callee: ExpressionId, ends: &mut Ends) {
+        if self.evaluation.policy.policy.dispatch != Dispatch::Abstract {
+            return;
+        }
+        let Expression::Member { object, name } = *self.evaluation.facts.expression(callee) else {
+            return;
+        };
+        let receivers = self.evaluation.facts_of(object);
+        let own = receivers.iter().find_map(|fact| match fact.value {
+            Value::Instance(class) => Some(class),
+            _ => None,
+        });
+        let parameter = receivers.iter().find_map(|fact| match fact.value {
+            Value::Parameter(function, index) => Some((function, index)),
+            _ => None,
+        });
+        let (Some(own), Some((function, index))) = (own, parameter) else {
+            return;
+        };
+        let linker = self.evaluation.linker;
+        if linker.definition(function).and_then(|link| link.owner) != Some(own) || linker.heirs(own).is_empty() {
+            return;
+        }
+        let word = self.evaluation.words[name.index()];
+        let given = self.evaluation.read(Key::parameter(function, index));
+        for fact in given.facts() {
+            let Value::Instance(heir) = fact.value else { continue };
+            if heir == own || !linker.inherits(heir, own) {
+                continue;
+            }
+            for found in self.evaluation.find_members(heir, false, word) {
+                let end = End::Definition(found.member);
+                let is_function = linker
+                    .definition(found.member)
+                    .is_some_and(|link| is_function(link.kind));
+                if is_function && !ends.iter().any(|(known, ..)| *known == end) {
+                    ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
+                }
+            }
+        }
+    }
+
     fn dispatch_abstract(&mut self, function: Place, owner: Place, ends: &mut Ends) {
         let link = self.evaluation.linker.definition(function);
         if link.is_some_and(|link| link.flags.contains(Flags::ABSTRACT)) {
@@ -404,6 +452,11 @@ impl Emission<'_, '_> {
         let Some(link) = linker.definition(function) else {
             return;
         };
+        // Where overloads are told apart, so are members that nothing can override.
+        let fixed = link.private || link.flags.contains(Flags::STATIC) || link.flags.contains(Flags::FINAL);
+        if fixed && self.evaluation.policy.policy.exact_arguments {
+            return;
+        }
         let bodiless = link.flags.contains(Flags::ABSTRACT) || link.flags.contains(Flags::DECLARATION);
         if !bodiless && self.evaluation.policy.policy.dispatch == Dispatch::Abstract {
             return;
@@ -483,7 +536,9 @@ impl Emission<'_, '_> {
                 );
             }
             Some(Builtin::Invokes) => invoked.extend(arguments.all().cloned()),
-            Some(Builtin::Applies) => invoked.extend(arguments.positional.first().map(|(set, _)| set.clone())),
+            Some(Builtin::Applies | Builtin::Calls(_)) => {
+                invoked.extend(arguments.positional.first().map(|(set, _)| set.clone()))
+            }
             Some(Builtin::Copies) => invoked.extend(arguments.positional.get(1).map(|(set, _)| set.clone())),
             _ => {}
         }
@@ -492,8 +547,14 @@ impl Emission<'_, '_> {
         {
             invoked.push(self.evaluation.set_of(object));
         }
+        if method == Some(Operation::Sort) && !of_tree {
+            invoked.extend(arguments.key().cloned());
+        }
         if method.is_some_and(Operation::invokes) && !of_tree {
             invoked.extend(arguments.positional.iter().map(|(set, _)| set.clone()));
+        }
+        if builtin.is_none() && method.is_none() && !of_tree {
+            invoked.extend(self.called_outside(values, ExpressionId(call)));
         }
         for set in invoked {
             for fact in self.evaluation.expand(set.facts()).facts() {
@@ -506,6 +567,37 @@ impl Emission<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The functions among the arguments of a call that a function of outside gets to call.
+    fn called_outside(&self, callees: &[Fact], call: ExpressionId) -> Option<super::value::Set> {
+        let calls = self.evaluation.policy.policy.libraries_call;
+        let outside = |fact: &Fact| matches!(fact.value, Value::External(_) | Value::Foreign);
+        let (Expression::Call { arguments, .. } | Expression::New { arguments, .. }) =
+            *self.evaluation.facts.expression(call)
+        else {
+            return None;
+        };
+        if calls == Callbacks::None || !callees.iter().all(outside) {
+            return None;
+        }
+        let linker = self.evaluation.linker;
+        let mut called = super::value::Set::default();
+        for &argument in self.evaluation.facts.list(arguments) {
+            for &fact in self.evaluation.facts_of(ExpressionId(argument)) {
+                let runs = match fact.value {
+                    Value::Function(function) | Value::Method(function, _) | Value::ClassMethod(function, _) => {
+                        let link = linker.definition(function);
+                        link.is_some_and(|link| link.kind == Kind::Lambda) || calls == Callbacks::Functions
+                    }
+                    _ => false,
+                };
+                if runs {
+                    called.insert(fact);
+                }
+            }
+        }
+        Some(called)
     }
 
     /// A mention other than a call.

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use syntax::facts::{Flags, Kind};
 
 use super::calls::Arguments;
+use super::containers::LAST;
 use super::evaluate::{Evaluation, PAYLOAD, UNDERLYING, add_held, position_word};
 use super::linker::packed;
 use super::links::{ModuleTarget, is_function, is_type};
@@ -11,6 +12,9 @@ use super::names::is_callable;
 use super::value::{Fact, Place, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
+
+/// The member that holds what a prototype language's object falls back to.
+const FALLBACK: &str = "__proto__";
 
 /// A member found in a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +80,11 @@ impl Evaluation<'_> {
             Value::Instance(class) => self.instance_member(class, false, fact.evidence, name, set),
             Value::Super(class) => self.instance_member(class, true, fact.evidence, name, set),
             Value::Object(object) => {
-                for held in self.read(Key::content(object, name)).facts() {
+                let held = self.read(Key::content(object, name));
+                if held.is_empty() && depth > 0 && self.policy.policy.class_member == "constructor" {
+                    self.fallback_member(fact, object, name, text, depth, set);
+                }
+                for held in held.facts() {
                     if let Value::Function(function) = held.value
                         && self
                             .linker
@@ -101,6 +109,25 @@ impl Evaluation<'_> {
             | Value::TypeOf(_)
             | Value::Pairs(_)
             | Value::Parameter(..) => {}
+        }
+    }
+
+    /// The member `name` of what an object falls back to, with the object as receiver.
+    fn fallback_member(&mut self, fact: Fact, object: Place, name: Word, text: &str, depth: u8, set: &mut Set) {
+        let behind = self.read(Key::content(object, Word::of(FALLBACK)));
+        for &base in behind.facts() {
+            let mut found = Set::default();
+            if base.value != Value::Object(object) {
+                self.member_of(base, name, text, depth - 1, &mut found);
+            }
+            for &found in found.facts() {
+                let value = match found.value {
+                    Value::MethodOf(function, _) => Value::MethodOf(function, object),
+                    value => value,
+                };
+                let evidence = found.evidence.max(fact.evidence).max(Evidence::FollowedValue);
+                set.insert(Fact::new(value, evidence));
+            }
         }
     }
 
@@ -159,6 +186,12 @@ impl Evaluation<'_> {
         if text == "prototype" && self.policy.policy.class_member == "constructor" {
             return set.insert(Fact::new(Value::Instance(class), known.max(Evidence::DeclaredReceiver)));
         }
+        if text == "new" && self.policy.policy.functions_as_objects {
+            for constructor in self.linker.constructors(class) {
+                set.insert(Fact::new(Value::ClassMethod(constructor, class), known));
+            }
+            return;
+        }
         self.type_member(class, false, known, name, set, Self::add_static_member);
     }
 
@@ -168,6 +201,19 @@ impl Evaluation<'_> {
         }
         let known_before = known_facts(set);
         self.type_member(class, after_itself, known, name, set, Self::add_instance_member);
+        if self.policy.policy.class_member == "constructor" && known_facts(set) == known_before {
+            let behind = self.read(Key::field(class, Word::of(FALLBACK)));
+            for base in behind.facts() {
+                let Value::Object(object) = base.value else { continue };
+                for held in self.read(Key::content(object, name)).facts() {
+                    let value = match held.value {
+                        Value::Function(function) => Value::Method(function, class),
+                        value => value,
+                    };
+                    set.insert(Fact::new(value, Evidence::FollowedValue));
+                }
+            }
+        }
         if let Some(deref) = self.policy.deref_member.filter(|_| known_facts(set) == known_before)
             && deref != name
         {
@@ -277,6 +323,7 @@ impl Evaluation<'_> {
             set.insert(Fact::new(Value::Class(member), evidence));
         } else if link.flags.contains(Flags::GETTER) {
             let receiver = Fact::new(Value::Instance(receiver), evidence);
+            self.pass_receiver(member, self.linker.parameters(member), receiver);
             self.returned(member, Some(receiver), &Arguments::default(), set);
         } else if is_function(link.kind) {
             let value = if link.flags.contains(Flags::STATIC) {
@@ -307,6 +354,13 @@ impl Evaluation<'_> {
         for &fact in facts {
             match fact.value {
                 Value::Object(object) => match key {
+                    // A container filled otherwise than by a literal does not know its last element.
+                    Some(key) if key == Word::of(LAST) => {
+                        let before = set.facts().len();
+                        self.add_content(object, key, fact.evidence, &mut set);
+                        let part = if set.facts().len() == before { ALL } else { UNKEYED };
+                        self.add_content(object, part, fact.evidence, &mut set);
+                    }
                     Some(key) => {
                         self.add_content(object, key, fact.evidence, &mut set);
                         self.add_content(object, UNKEYED, fact.evidence, &mut set);

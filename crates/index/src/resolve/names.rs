@@ -47,7 +47,7 @@ impl Evaluation<'_> {
             match source {
                 Source::Type(_) => {}
                 Source::Value(value) => {
-                    let held = self.set_of(value);
+                    let held = self.with_units(self.set_of(value));
                     // Of what a variable with a known type holds, only functions tell more than the type.
                     let told = |fact: &&Fact| !declared || is_callable(fact.value);
                     let held: SmallVec<[Fact; 4]> = held.facts().iter().filter(told).copied().collect();
@@ -217,7 +217,10 @@ impl Evaluation<'_> {
                 break;
             };
             if let Some(definition) = scope.definition {
-                let kind = self.facts.definition(definition).kind;
+                let (kind, flags) = (
+                    self.facts.definition(definition).kind,
+                    self.facts.definition(definition).flags,
+                );
                 let owner = self
                     .linker
                     .definition(self.place(definition))
@@ -225,6 +228,7 @@ impl Evaluation<'_> {
                 match scope.kind {
                     ScopeKind::Function
                         if kind != Kind::Lambda
+                            && (owner.is_some() || !flags.contains(Flags::OUTER_RECEIVER))
                             && (owner.is_some() || self.policy.policy.class_member == "constructor") =>
                     {
                         return (owner, Some(definition));

@@ -82,7 +82,7 @@ impl Evaluation<'_> {
                 if definition.flags.contains(Flags::GENERATOR) {
                     return;
                 }
-                let values = self.set_of(value);
+                let values = self.with_units(self.set_of(value));
                 let key = Key::returned(self.place(function));
                 for &fact in values
                     .facts()

@@ -60,6 +60,9 @@ pub(crate) struct Parts<'t> {
     pub(crate) type_: Option<Node<'t>>,
 }
 
+/// The key of a sequence's last element.
+pub(crate) const LAST: &str = "-1";
+
 impl<'t> Lowering<'t> {
     /// The actions `assign`, `update`, `loop`, `enter` and `catch`. Returns the value assigned.
     pub(crate) fn assignment(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
@@ -181,6 +184,8 @@ impl<'t> Lowering<'t> {
             Action::Sequence => {
                 let children = self.children(target);
                 let mut position = 0;
+                let mut spread = false;
+                let last = children.named().last().map(|child| child.node);
                 for child in children.iter() {
                     if !child.named {
                         // Commas count, not children: `[, b]` skips the first.
@@ -191,12 +196,22 @@ impl<'t> Lowering<'t> {
                         Action::Comment => continue,
                         // What is left is another container of the same elements.
                         Action::Spread if position > 0 => {
+                            spread = true;
                             let name = self.names.intern("*");
                             let spread = self.wrap(value, |value| Expression::Argument { name, value });
                             let elements = self.push_list(&[spread]);
                             self.push_expression(Expression::Sequence { elements }, child.node.start_byte())
                         }
-                        Action::Spread => value,
+                        Action::Spread => {
+                            spread = true;
+                            value
+                        }
+                        // After `*rest`, places are told from the end.
+                        _ if spread && Some(child.node) == last => {
+                            let key = Some(self.names.intern(LAST));
+                            self.wrap(value, |object| Expression::Index { object, key })
+                        }
+                        _ if spread => self.wrap(value, Expression::Element),
                         _ => self.wrap(value, |value| Expression::Item(value, position)),
                     };
                     self.assign(child.node, item, declare);

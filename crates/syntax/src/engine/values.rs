@@ -400,6 +400,7 @@ impl<'t> Lowering<'t> {
         match self.expression(value) {
             Expression::Text(text) => Some(text),
             Expression::Literal(LiteralKind::Number | LiteralKind::Boolean) => Some(self.name_of(node)),
+            _ if self.text(node) == super::patterns::LAST => Some(self.name_of(node)),
             _ => None,
         }
     }

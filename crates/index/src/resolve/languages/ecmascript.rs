@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript: modules are files named by relative paths, packages or path aliases; functions can be
 //! classes; `this` is whatever the call says.
 
-use super::{Builtin, Generic, Operation, Policy};
+use super::{Builtin, Callbacks, Generic, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, join};
 
@@ -17,9 +17,11 @@ pub(super) const ECMASCRIPT: Policy = Policy {
     builtin_names: BUILTIN_NAMES,
     builtin_module: "globals",
     builtins: &[
-        ("setTimeout", Builtin::Invokes),
-        ("setInterval", Builtin::Invokes),
-        ("setImmediate", Builtin::Invokes),
+        ("setTimeout", Builtin::Calls(2)),
+        ("setInterval", Builtin::Calls(2)),
+        ("setImmediate", Builtin::Calls(1)),
+        ("process.nextTick", Builtin::Calls(1)),
+        ("JSON.parse", Builtin::Invokes),
         ("queueMicrotask", Builtin::Invokes),
         ("requestAnimationFrame", Builtin::Invokes),
         ("Promise", Builtin::Invokes),
@@ -57,6 +59,9 @@ pub(super) const ECMASCRIPT: Policy = Policy {
         ("at", Operation::Element),
         ("pop", Operation::Element),
         ("shift", Operation::Element),
+        ("next", Operation::Step),
+        ("replace", Operation::ForEach),
+        ("replaceAll", Operation::ForEach),
         ("forEach", Operation::ForEach),
         ("map", Operation::Map),
         ("flatMap", Operation::Map),
@@ -91,6 +96,7 @@ pub(super) const ECMASCRIPT: Policy = Policy {
     runs_decorators: true,
     own_exports: "exports",
     types_lambdas: true,
+    libraries_call: Callbacks::Lambdas,
     calls_variables: &["typescript", "tsx"],
     ..Policy::PLAIN
 };

@@ -4,7 +4,7 @@
 //! component is a package or a class. Packages are registered here; the linker adds the classes.
 
 use super::nested_packages::Notation;
-use super::{BaseOrder, Dispatch, Generic, Operation, Policy};
+use super::{BaseOrder, Callbacks, Dispatch, Generic, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site};
 
@@ -24,7 +24,10 @@ pub(super) const JAVA: Policy = Policy {
     packages_visible: true,
     builtin_names: JAVA_LANG,
     builtin_module: "java.lang",
+    iterate_members: ("iterator", "next"),
+    libraries_call: Callbacks::Functions,
     methods: &[
+        ("sort", Operation::Filter),
         ("get", Operation::Get),
         ("getOrDefault", Operation::Get),
         ("getFirst", Operation::Element),

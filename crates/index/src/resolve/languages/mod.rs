@@ -102,6 +102,10 @@ pub struct Policy {
     pub runs_decorators: bool,
     /// Parameters without a type of a function get theirs from the function type that it is given for.
     pub types_lambdas: bool,
+    /// Which functions among its arguments a function of outside calls.
+    pub libraries_call: Callbacks,
+    /// The name of a type without fields is its value as well: `let unit = Unit;`.
+    pub unit_values: bool,
     /// Languages in which calling a variable counts as a call of the variable, besides what it is known to hold.
     pub calls_variables: &'static [&'static str],
     /// A call of a member whose receiver is unknown may mean one of the few members of that name; it is told as matched by
@@ -134,6 +138,17 @@ pub enum Dispatch {
     Overrides,
 }
 
+/// Which of its arguments a function of outside, of which nothing else is known, calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Callbacks {
+    /// Nobody knows.
+    None,
+    /// Functions written in place: whoever passes one wants it to run.
+    Lambdas,
+    /// Those, and functions that are named as values.
+    Functions,
+}
+
 /// What a call of a known external function does with its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Builtin {
@@ -153,6 +168,8 @@ pub enum Builtin {
     Keyed(&'static str),
     /// Calls every function that it is given.
     Invokes,
+    /// Calls its first argument with the arguments from number `n` on.
+    Calls(usize),
     /// Gives its first argument with the others already bound.
     Partial,
     /// Gives a container with the elements of the first argument, each passed through the second where there is one.
@@ -194,6 +211,16 @@ pub enum Operation {
     Element,
     /// Gives the container itself.
     Same,
+    /// Gives any element, or what its argument gives when it is called.
+    Else,
+    /// Gives the container, and calls its argument.
+    Or,
+    /// Gives tuples of an element and one of the argument's.
+    Zip,
+    /// Gives an object whose `value` is any element.
+    Step,
+    /// Calls the argument called `key` with each element.
+    Sort,
     /// Gives the container with the elements of its arguments.
     Concat,
     /// Gives pairs of keys and values.
@@ -229,6 +256,8 @@ impl Operation {
                 | Operation::Find
                 | Operation::Fold
                 | Operation::Then
+                | Operation::Else
+                | Operation::Or
         )
     }
 }
@@ -287,6 +316,8 @@ impl Policy {
         wrappers_pass_calls: false,
         runs_decorators: false,
         types_lambdas: false,
+        libraries_call: Callbacks::None,
+        unit_values: false,
         calls_variables: &[],
         guesses_members: false,
         builtin_members: &[],

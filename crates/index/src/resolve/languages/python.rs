@@ -82,6 +82,7 @@ pub(super) const PYTHON: Policy = Policy {
         ("__iter__", Operation::Same),
         ("union", Operation::Same),
         ("send", Operation::Element),
+        ("sort", Operation::Sort),
     ],
     generics: &[
         ("Optional", Generic::Any),

@@ -4,7 +4,7 @@
 //! A module is named by the directory its children would be in: `src/a.rs` and `src/a/mod.rs` are both `src/a`. Extraction
 //! tells every path from the file's own module, so `self` and `super` are directories here.
 
-use super::{Builtin, Dispatch, Generic, Operation, Policy};
+use super::{Builtin, Callbacks, Dispatch, Generic, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site, join};
 use crate::resolve::words::Word;
@@ -45,11 +45,21 @@ pub(super) const RUST: Policy = Policy {
         ("unwrap", Operation::Element),
         ("expect", Operation::Element),
         ("unwrap_or", Operation::Element),
-        ("unwrap_or_else", Operation::Element),
+        ("unwrap_or_else", Operation::Else),
         ("unwrap_or_default", Operation::Element),
         ("borrow", Operation::Element),
         ("borrow_mut", Operation::Element),
-        ("get_or_insert_with", Operation::Element),
+        ("get_or_insert_with", Operation::Else),
+        ("or_insert_with", Operation::Else),
+        ("map_or", Operation::Then),
+        ("map_or_else", Operation::Then),
+        ("is_some_and", Operation::ForEach),
+        ("is_ok_and", Operation::ForEach),
+        ("sort_by", Operation::Or),
+        ("sort_by_key", Operation::Or),
+        ("max_by_key", Operation::Or),
+        ("min_by_key", Operation::Or),
+        ("zip", Operation::Zip),
         ("remove", Operation::Element),
         ("clone", Operation::Same),
         ("cloned", Operation::Same),
@@ -90,9 +100,9 @@ pub(super) const RUST: Policy = Policy {
         ("collect", Operation::Same),
         ("ok", Operation::Same),
         ("ok_or", Operation::Same),
-        ("ok_or_else", Operation::Same),
-        ("map_err", Operation::Same),
-        ("or_else", Operation::Same),
+        ("ok_or_else", Operation::Or),
+        ("map_err", Operation::Or),
+        ("or_else", Operation::Or),
         ("as_slice", Operation::Same),
         ("filter", Operation::Filter),
         ("find", Operation::Filter),
@@ -127,12 +137,17 @@ pub(super) const RUST: Policy = Policy {
         ("RwLockReadGuard", Generic::First),
         ("RwLockWriteGuard", Generic::First),
         ("ManuallyDrop", Generic::First),
+        ("LazyLock", Generic::First),
+        ("LazyCell", Generic::First),
+        ("Lazy", Generic::First),
         ("PhantomData", Generic::First),
         ("Result", Generic::HoldsFirst),
         ("IoResult", Generic::HoldsFirst),
     ],
     index_member: "index",
     deref_member: "deref",
+    libraries_call: Callbacks::Lambdas,
+    unit_values: true,
     ..Policy::PLAIN
 };
 
@@ -219,7 +234,11 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
         }
         Some(name) => {
             let Some(found) = modules.packages.rust_crates().iter().find(|known| known.name == name) else {
-                return ModuleTarget::External(modules.external(site, site.module));
+                // One step for each part, as expressions that name the same would take.
+                let outside = parts.fold(modules.external(site, name), |word, part| {
+                    modules.externals.member(word, Word::of(part), part)
+                });
+                return ModuleTarget::External(outside);
             };
             (at, file) = (children_of(&found.root), modules.file(&found.root));
         }

@@ -33,6 +33,7 @@ impl Hooks for Java {
             "field_access" => outer_this(lowering, node),
             "method_reference" => Some(method_reference(lowering, node)),
             "array_creation_expression" => Some(new_array(lowering, node)),
+            "resource" => Some(resource(lowering, node)),
             "assignment_expression" => update(lowering, node),
             "enhanced_for_statement" => Some(for_each(lowering, node)),
             "instanceof_expression" => Some(patterns::instance_of(lowering, node)),
@@ -112,10 +113,10 @@ fn interface_super<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Ex
         .find(|child| child.node.kind() == "super" && child.node != object)?;
     let name_node = lowering.field(node, "name")?;
     let arguments = lowering.field(node, "arguments");
+    // Through the type itself, as no override is meant.
     let type_ = lowering.lower_type(object);
-    let instance = lowering.wrap(type_, Expression::Typed);
     let name = lowering.name_of(name_node);
-    let callee = lowering.member_expression(instance, name);
+    let callee = lowering.member_expression(type_, name);
     let (listed, count) = lowering.listed_arguments(arguments);
     lowering.call_arguments = count;
     lowering.reference(callee, Role::Call, name_node);
@@ -124,7 +125,7 @@ fn interface_super<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Ex
     Some(lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte()))
 }
 
-/// `object::name` is the member; `Type::new` is the type itself, which makes instances when it is called.
+/// `object::name` is the member; `Type::new` is what makes instances, by that name.
 fn method_reference<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let children = lowering.children(node);
     let Some(object_node) = children.named().next().map(|child| child.node) else {
@@ -139,8 +140,20 @@ fn method_reference<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressi
             lowering.reference(member, Role::Read, name_node);
             member
         }
-        None => object,
+        None => {
+            let name = lowering.names.intern("new");
+            lowering.member_expression(object, name)
+        }
     }
+}
+
+/// `try (R r = …)` closes what it opened.
+fn resource<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let value = lowering.act(node, lowering.rule(node), Role::Read);
+    if lowering.may_be_instance(value) {
+        lowering.implicit(value, "close", node);
+    }
+    value
 }
 
 fn new_array<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {

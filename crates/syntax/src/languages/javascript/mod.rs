@@ -59,6 +59,7 @@ impl Hooks for JavaScript {
             lowering.definitions[id.index()].kind = Kind::Property;
         }
         match node.kind() {
+            "arrow_function" => lowering.definitions[id.index()].flags.insert(Flags::OUTER_RECEIVER),
             "function_signature" => lowering.definitions[id.index()].flags.insert(Flags::DECLARATION),
             "abstract_method_signature" => lowering.definitions[id.index()].flags.insert(Flags::ABSTRACT),
             "method_signature" => {
@@ -130,6 +131,9 @@ fn collect_arguments(lowering: &mut Lowering<'_>) {
 fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let function = lowering.field(node, "function")?;
     let arguments = lowering.field(node, "arguments")?;
+    if arguments.kind() == "template_string" {
+        return Some(tagged(lowering, node, function, arguments));
+    }
     match function.kind() {
         "import" => modules::dynamic_import(lowering, node, arguments),
         "identifier" => match lowering.text(function) {
@@ -156,6 +160,25 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
         }
         _ => None,
     }
+}
+
+/// ``tag`a${b}` `` calls `tag` with the texts and then each value.
+fn tagged<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, function: Node<'t>, template: Node<'t>) -> ExpressionId {
+    let parts = lowering.children(template);
+    let values: Vec<Node<'t>> = parts
+        .named()
+        .filter(|part| part.node.kind() == "template_substitution")
+        .filter_map(|part| part.node.named_child(0))
+        .collect();
+    lowering.call_arguments = (values.len() + 1).min(usize::from(u8::MAX)) as u8;
+    let callee = lowering.lower(function, Role::Call);
+    lowering.call_arguments = 0;
+    let mut passed = vec![UNKNOWN];
+    for value in values {
+        passed.push(lowering.lower(value, Role::Read));
+    }
+    let arguments = lowering.push_list(&passed);
+    lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte())
 }
 
 fn is_test_word(name: &str) -> bool {

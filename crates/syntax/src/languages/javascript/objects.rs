@@ -5,6 +5,9 @@ use crate::engine::{Action, Lowering, MemberAssignment, NewDefinition, UNKNOWN};
 use crate::facts::{BaseKind, Bound, DefinitionId, Expression, ExpressionId, Kind, Role};
 use tree_sitter::Node;
 
+/// The member that holds what an object falls back to for members that it lacks.
+const FALLBACK: &str = "__proto__";
+
 fn is_function<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> bool {
     matches!(lowering.rule(node).action, Action::Lambda | Action::Define)
 }
@@ -163,6 +166,10 @@ pub(super) fn assignment<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Opt
                     .and_then(|arguments| arguments.named_child(0))
             {
                 inherits(lowering, object, base);
+            } else if right.kind() == "new_expression"
+                && let Some(base) = right.child_by_field_name("constructor")
+            {
+                inherits(lowering, object, base);
             }
         }
         lowering.act(node, lowering.rule(node), Role::Read)
@@ -319,7 +326,18 @@ pub(super) fn object_call<'t>(
             }
             let value = lowering.act(node, lowering.rule(node), Role::Read);
             lowering.mapping_owner = None;
-            // What is assigned can be found on the target from now on.
+            // What is assigned can be found on the target from now on; on a prototype, it is what instances fall back to.
+            if prototype.is_some()
+                && let Expression::Call { arguments, .. } = lowering.expression(value)
+                && arguments.len > 1
+            {
+                let argument = |at: u32| ExpressionId(lowering.lists[(arguments.start + at) as usize]);
+                let (target, given) = (argument(0), argument(1));
+                let name = lowering.names.intern(FALLBACK);
+                let place = lowering.member_expression(target, name);
+                lowering.flow(place, given, node);
+                return Some(target);
+            }
             if let Expression::Call { arguments, .. } = lowering.expression(value) {
                 let arguments: Vec<ExpressionId> = (0..arguments.len)
                     .map(|at| ExpressionId(lowering.lists[(arguments.start + at) as usize]))
@@ -332,7 +350,11 @@ pub(super) fn object_call<'t>(
             let value = lowering.act(node, lowering.rule(node), Role::Read);
             match lowering.expression(value) {
                 Expression::Call { arguments, .. } if arguments.len > 0 => {
-                    Some(ExpressionId(lowering.lists[arguments.start as usize]))
+                    let base = ExpressionId(lowering.lists[arguments.start as usize]);
+                    let key = lowering.names.intern(FALLBACK);
+                    let key = lowering.push_expression(Expression::Text(key), node.start_byte());
+                    let entries = lowering.push_list(&[key, base]);
+                    Some(lowering.push_expression(Expression::Mapping { entries }, node.start_byte()))
                 }
                 _ => Some(value),
             }

@@ -27,7 +27,11 @@ impl Hooks for Python {
             "binary_operator" => joined(lowering, node),
             "subscript" | "generic_type" => annotations::generic(lowering, node, role),
             "assignment" | "augmented_assignment" => {
-                let value = lowering.act(node, lowering.rule(node), role);
+                let extended = (node.kind() == "augmented_assignment").then(|| extended(lowering, node));
+                let value = match extended.flatten() {
+                    Some(value) => value,
+                    None => lowering.act(node, lowering.rule(node), role),
+                };
                 declared_exports(lowering, node);
                 Some(value)
             }
@@ -331,37 +335,87 @@ fn comprehension<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionI
     })
 }
 
-/// `[a] + b` holds what both hold.
+fn is_sequence(node: &Node<'_>) -> bool {
+    matches!(node.kind(), "list" | "tuple" | "list_comprehension")
+}
+
+/// `a += [b]` puts into `a` a container of what both hold.
+fn extended<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let (left, right) = (lowering.field(node, "left")?, lowering.field(node, "right")?);
+    if !is_sequence(&right) || left.kind() != "identifier" {
+        return None;
+    }
+    let value = spread_together(lowering, node, [left, right]);
+    lowering.assign(left, value, &Declare::new(Hoist::Function, node));
+    Some(value)
+}
+
+/// `[a] + b` holds what both hold, `[a] * n` what the list holds.
 fn joined<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let operator = lowering.field(node, "operator")?;
     let sides = [lowering.field(node, "left")?, lowering.field(node, "right")?];
-    let is_literal = |side: &Node<'t>| matches!(side.kind(), "list" | "tuple" | "list_comprehension");
-    if lowering.text(operator) != "+" || !sides.iter().any(is_literal) {
+    if !sides.iter().any(is_sequence) {
         return None;
     }
+    match lowering.text(operator) {
+        "+" => {}
+        "*" => {
+            let values = sides.map(|side| (is_sequence(&side), lowering.lower(side, Role::Read)));
+            return values.iter().find(|(is_list, _)| *is_list).map(|(_, value)| *value);
+        }
+        _ => return None,
+    }
+    Some(spread_together(lowering, node, sides))
+}
+
+/// A container with the elements of both.
+fn spread_together<'t>(lowering: &mut Lowering<'t>, at: Node<'t>, sides: [Node<'t>; 2]) -> ExpressionId {
     let name = lowering.names.intern("*");
     let spread = sides.map(|side| {
         let value = lowering.lower(side, Role::Read);
         lowering.wrap(value, |value| Expression::Argument { name, value })
     });
     let elements = lowering.push_list(&spread);
-    Some(lowering.push_expression(Expression::Sequence { elements }, node.start_byte()))
+    lowering.push_expression(Expression::Sequence { elements }, at.start_byte())
 }
 
 fn with_item<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let item = lowering.field(node, "value")?;
+    let statement = node.parent().and_then(|clause| clause.parent());
+    let is_async = statement
+        .and_then(|statement| statement.child(0))
+        .is_some_and(|first| first.kind() == "async");
     if item.kind() != "as_pattern" {
         let manager = lowering.lower(item, Role::Read);
-        lowering.entered(manager, item);
+        enter(lowering, manager, item, is_async);
         return Some(UNKNOWN);
     }
     let manager = lowering.lower(item.named_child(0)?, Role::Read);
-    lowering.entered(manager, item);
-    let entered = lowering.wrap(manager, Expression::Entered);
+    let asynchronous = enter(lowering, manager, item, is_async);
+    let mut entered = lowering.wrap(manager, Expression::Entered);
+    if let Some(asynchronous) = asynchronous {
+        entered = lowering.choice(&[asynchronous, entered]);
+    }
     if let Some(target) = lowering.field(item, "alias").and_then(|alias| alias.named_child(0)) {
         lowering.assign(target, entered, &Declare::new(Hoist::Function, node));
     }
     Some(UNKNOWN)
+}
+
+/// Records what entering and leaving runs; for `async with`, gives what entering gives.
+fn enter<'t>(lowering: &mut Lowering<'t>, manager: ExpressionId, at: Node<'t>, is_async: bool) -> Option<ExpressionId> {
+    if !is_async {
+        lowering.entered(manager, at);
+        return None;
+    }
+    if !lowering.may_be_instance(manager) {
+        return None;
+    }
+    let callee = lowering.implicit(manager, "__aenter__", at);
+    lowering.implicit(manager, "__aexit__", at);
+    let arguments = lowering.push_list(&[]);
+    let entered = lowering.push_expression(Expression::Call { callee, arguments }, at.start_byte());
+    Some(lowering.wrap(entered, Expression::Unwrap))
 }
 
 /// `except E as e`, whose pattern the grammar nests.

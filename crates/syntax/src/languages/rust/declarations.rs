@@ -73,6 +73,9 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
                 let base = lowering.lower(trait_, Role::Inherit);
                 lowering.add_base(id, base, BaseKind::Implements);
             }
+            if let Some(bound) = blanket_bound(lowering, node) {
+                lowering.definitions[id.index()].owner = Some(lowering.lower_type(bound));
+            }
         }
         "trait_item" => {
             lowering.definitions[id.index()].flags.insert(Flags::ABSTRACT);
@@ -165,6 +168,29 @@ fn function<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
     if !has_receiver && matches!(parent, Some(Kind::Trait | Kind::Extension)) {
         flags.insert(Flags::STATIC);
     }
+}
+
+/// The first bound of `T` in `impl<T: Bound> Trait for T`: who has the bound has these members.
+fn blanket_bound<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> Option<Node<'t>> {
+    let type_ = lowering
+        .field(node, "type")
+        .filter(|type_| type_.kind() == "type_identifier")?;
+    let parameters = lowering.field(node, "type_parameters")?;
+    let mut cursor = parameters.walk();
+    let parameter = parameters.named_children(&mut cursor).find(|parameter| {
+        parameter.kind() == "type_parameter"
+            && parameter
+                .child_by_field_name("name")
+                .is_some_and(|name| lowering.text(name) == lowering.text(type_))
+    })?;
+    let bounds = parameter.child_by_field_name("bounds")?;
+    let mut cursor = bounds.walk();
+    bounds.named_children(&mut cursor).find(|bound| {
+        matches!(
+            bound.kind(),
+            "type_identifier" | "scoped_type_identifier" | "generic_type"
+        )
+    })
 }
 
 /// `where T: Trait` bounds type parameters as their declaration would.
