@@ -36,7 +36,7 @@ pub use confirmed::Confirmed;
 pub use cross_repo::{CrossRepo, cross_repo};
 pub use definition::{GoTo, go_to_definition, implementation, type_definition};
 pub use diagnostics::{GetDiagnostics, get_diagnostics};
-pub use enrich::{Enrich, Enriched, enrich};
+pub use enrich::{Enrich, Enriched, edges_by_origin, enrich};
 pub use explore::{Explore, explore_symbol};
 pub use memory::Memory;
 pub use references::{FindReferences, find_references};

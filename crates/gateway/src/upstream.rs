@@ -9,7 +9,6 @@ mod call;
 mod client;
 mod connect;
 pub(crate) mod faults;
-mod guardian;
 mod http_client;
 mod listing;
 mod process;

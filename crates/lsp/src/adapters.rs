@@ -105,6 +105,8 @@ pub struct Config {
     pub documents: usize,
     /// `PATH` to search; the process's own where `None`.
     pub path: Option<std::ffi::OsString>,
+    /// Whether servers that run are asked about every symbol while nobody else asks.
+    pub enrich: bool,
 }
 
 impl Default for Config {
@@ -120,6 +122,7 @@ impl Default for Config {
             back_off: Duration::from_millis(500),
             documents: 32,
             path: None,
+            enrich: false,
         }
     }
 }
@@ -140,10 +143,12 @@ struct Table {
     idle_seconds: Option<u64>,
     #[serde(default)]
     hung_seconds: Option<u64>,
+    #[serde(default)]
+    enrich: bool,
 }
 
 impl Config {
-    /// Reads a configuration: `off`, `project_folders`, `memory_mb`, `idle_seconds`, `hung_seconds` and `[[server]]` entries.
+    /// Reads a configuration: `off`, `project_folders`, `memory_mb`, `idle_seconds`, `hung_seconds`, `enrich` and `[[server]]` entries.
     pub fn parse(text: &str) -> Result<Config, String> {
         let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
         let usual = Config::default();
@@ -151,6 +156,7 @@ impl Config {
             servers: table.server,
             project_folders: table.project_folders.unwrap_or(usual.project_folders),
             off: table.off,
+            enrich: table.enrich,
             memory: table.memory_mb.map_or(usual.memory, |megabytes| megabytes << 20),
             idle: table.idle_seconds.map_or(usual.idle, Duration::from_secs),
             hung: table.hung_seconds.map_or(usual.hung, Duration::from_secs),

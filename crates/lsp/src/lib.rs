@@ -12,7 +12,6 @@ mod capabilities;
 mod connection;
 mod documents;
 pub mod edits;
-mod guardian;
 mod keeper;
 mod overlay;
 pub mod position;

@@ -8,8 +8,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::guardian;
-
 /// How much of the end of stderr is kept to explain a failure.
 const STDERR_TAIL: usize = 2048;
 

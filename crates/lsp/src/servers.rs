@@ -64,6 +64,11 @@ impl Servers {
         }
     }
 
+    /// Whether those that run may be asked about every symbol while nobody else asks.
+    pub fn enriches(&self) -> bool {
+        self.config.enrich && !self.config.off
+    }
+
     /// The servers that were asked for so far.
     pub fn all(&self) -> Vec<Server> {
         self.lock().values().cloned().collect()

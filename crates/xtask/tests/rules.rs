@@ -9,10 +9,11 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("syntax", &[]),
     ("index", &["syntax"]),
-    ("lsp", &[]),
+    ("guardian", &[]),
+    ("lsp", &["guardian"]),
     ("codeintel", &["index", "lsp", "syntax", "wire"]),
     ("wire", &[]),
-    ("gateway", &["wire"]),
+    ("gateway", &["guardian", "wire"]),
     ("lacon", &["syntax", "index", "lsp", "codeintel", "wire", "gateway"]),
     ("testkit", &[]),
     ("xtask", &[]),

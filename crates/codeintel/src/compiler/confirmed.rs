@@ -5,7 +5,7 @@
 //! and edits elsewhere, and one whose inputs changed is as if it had never been said.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Write;
+use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
@@ -69,7 +69,7 @@ struct InFile {
 
 /// Where the facts lie in an index directory.
 const FILE: &str = "compiler.jsonl";
-/// Most answers that are kept, and the size at which the file is written anew.
+/// Most answers that are kept, and most of the file that is read.
 const MAX_ANSWERS: usize = 100_000;
 const MAX_FILE: u64 = 64 << 20;
 /// Trust in what a compiler names as one of several receivers, in hundredths.
@@ -80,19 +80,59 @@ impl Confirmed {
     pub fn open(directory: &Path) -> Confirmed {
         let path = directory.join(FILE);
         let mut state = State::default();
-        let small = std::fs::metadata(&path).is_ok_and(|meta| meta.len() <= MAX_FILE);
-        if let (true, Ok(text)) = (small, std::fs::read_to_string(&path)) {
-            for answer in text
-                .lines()
-                .filter_map(|line| serde_json::from_str::<Answer>(line).ok())
-            {
-                state.keep(answer);
+        let mut lines = 0;
+        if let Ok(file) = std::fs::File::open(&path) {
+            let mut file = std::io::BufReader::new(file).take(MAX_FILE);
+            let mut line = Vec::new();
+            while file.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+                lines += 1;
+                if let Ok(answer) = serde_json::from_slice(&line) {
+                    state.keep(answer);
+                }
+                line.clear();
             }
+        }
+        if lines > 2 * state.answers.len() + 1000 {
+            // Most of it was said anew since; where it cannot be written, it stays as it is.
+            let _ = state.write_anew(&path);
         }
         Confirmed {
             path: Some(path),
             state: RwLock::new(state),
         }
+    }
+
+    /// Whether a server has listed the mentions of the definition at a place, of the tree as it is.
+    pub(crate) fn knows(&self, snapshot: &Snapshot, (path, place): (&str, Place)) -> bool {
+        let spot = Spot {
+            path: path.to_string(),
+            line: place.line,
+            column: place.column,
+        };
+        self.read(|state| {
+            let answer = state.answer(snapshot, &spot);
+            answer.is_some_and(|answer| answer.mentions.is_some() && answer.tree == tree(snapshot))
+        })
+    }
+
+    /// How many facts there are that still hold: mentions, and implementers.
+    pub fn holding(&self, snapshot: &Snapshot) -> (u64, u64) {
+        self.read(|state| {
+            let mut holding = (0, 0);
+            let same = |path: &str, hash: u64| snapshot.find_file(path).is_some_and(|file| short(file) == hash);
+            for answer in state
+                .answers
+                .values()
+                .filter(|answer| same(&answer.of.path, answer.hash))
+            {
+                let files = answer.mentions.iter().flatten();
+                let mentions = files.filter(|(path, in_file)| same(path, in_file.hash));
+                holding.0 += mentions.map(|(_, in_file)| in_file.at.len() as u64).sum::<u64>();
+                let implementers = answer.implementers.iter().flatten();
+                holding.1 += implementers.filter(|(spot, hash)| same(&spot.path, *hash)).count() as u64;
+            }
+            holding
+        })
     }
 
     /// How many definitions were asked about.
@@ -205,6 +245,18 @@ impl Confirmed {
 }
 
 impl State {
+    /// Writes what is known beside the file and puts it in its place.
+    fn write_anew(&self, path: &Path) -> std::io::Result<()> {
+        let beside = path.with_extension("jsonl.new");
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&beside)?);
+        for answer in self.answers.values() {
+            serde_json::to_writer(&mut file, answer)?;
+            file.write_all(b"\n")?;
+        }
+        file.into_inner()?.sync_all()?;
+        std::fs::rename(&beside, path)
+    }
+
     /// Keeps an answer, joined with what is known of the same definition. Says whether anything is new.
     fn keep(&mut self, mut answer: Answer) -> bool {
         let spot = answer.of.clone();
@@ -263,6 +315,14 @@ impl State {
                 kept.extend(added(snapshot, file, symbol, (line, column, called)));
             }
         }
+        for (implementer, hash) in answer.iter().flat_map(|answer| answer.implementers.iter().flatten()) {
+            let same = snapshot
+                .find_file(&implementer.path)
+                .is_some_and(|file| short(file) == *hash);
+            if let Some(from) = definition_at(snapshot, implementer).filter(|_| same) {
+                relate(snapshot, &mut kept, from, symbol);
+            }
+        }
         kept
     }
 
@@ -277,6 +337,18 @@ impl State {
             match target.map(spot_of) {
                 Some(spot) => kept.extend(self.judged(snapshot, edge, &spot, self.answer(snapshot, &spot))),
                 None => kept.push(edge),
+            }
+        }
+        for base in self.implemented_by.get(&spot_of(source)).into_iter().flatten() {
+            let Some(answer) = self.answer(snapshot, base) else {
+                continue;
+            };
+            let implementers = answer.implementers.iter().flatten();
+            let named = implementers
+                .into_iter()
+                .any(|(spot, hash)| *spot == spot_of(source) && *hash == short(file));
+            if let Some(target) = definition_at(snapshot, base).filter(|_| named) {
+                relate(snapshot, &mut kept, symbol, target);
             }
         }
         // What compilers say this file mentions, where the graph has something else or nothing.
@@ -394,6 +466,36 @@ fn added(
         confidence: 100,
         at: Position { line, column },
     })
+}
+
+/// Adds that one definition implements another, unless the graph has it.
+fn relate(snapshot: &Snapshot, edges: &mut Vec<EdgeView>, from: SymbolId, to: SymbolId) {
+    let known = |edge: &EdgeView| {
+        let relates = matches!(
+            edge.kind,
+            EdgeKind::Overrides | EdgeKind::Implements | EdgeKind::Extends
+        );
+        relates && edge.from == from && edge.to == EdgeEnd::Symbol(to)
+    };
+    if from == to || edges.iter().any(known) {
+        return;
+    }
+    let (Some(source), Some(target)) = (snapshot.symbol(from), snapshot.symbol(to)) else {
+        return;
+    };
+    let kind = match (crate::kinds::kind(source), crate::kinds::kind(target)) {
+        ("method" | "function", _) => EdgeKind::Overrides,
+        (_, "interface") => EdgeKind::Implements,
+        _ => EdgeKind::Extends,
+    };
+    edges.push(EdgeView {
+        from,
+        to: EdgeEnd::Symbol(to),
+        kind,
+        origin: Origin::LspResolved,
+        confidence: 100,
+        at: source.name_at(),
+    });
 }
 
 fn definition_at(snapshot: &Snapshot, spot: &Spot) -> Option<SymbolId> {

@@ -1,17 +1,20 @@
 //! `cross_repo`: who in the other repositories of the workspace uses a symbol.
 //!
-//! A repository's graph knows what it takes from outside by package and name (`go:example.com/app/lib::Greeter.Greet`). Those
-//! names are compared with the symbol's; the package decides whether the same thing is meant or only a namesake.
+//! The links between repositories say it: an external symbol of one whose package another is, and the two sides of a contract.
+//! Namesakes from other packages are shown only if asked for.
 
-use index::snapshot::{EdgeEnd, EdgeKinds};
+use std::collections::BTreeMap;
+
+use index::snapshot::{EdgeEnd, EdgeKinds, ExternalId};
 use lsp::Place;
 use serde::Serialize;
 
 use super::place::{self, located};
 use super::{Compilers, Standing, Writer, absolute};
 use crate::error::QuestionError;
+use crate::kinds;
 use crate::page::{self, Page};
-use crate::workspace::{Repository, Workspace};
+use crate::workspace::{SymbolKey, Workspace};
 
 located! {
     /// What is asked.
@@ -53,9 +56,9 @@ pub struct Use {
     pub path: String,
     /// `line:column` of each.
     pub at: Vec<String>,
-    /// The package that it was taken from.
+    /// The package that it was taken from; `contract` where a route, a topic or a method is used by its name.
     pub package: String,
-    /// `ast_resolved` where the package is this repository's, `text_matched` where only the name agrees.
+    /// How it is known: `text_matched` where only the name agrees.
     pub origin: &'static str,
 }
 
@@ -66,59 +69,42 @@ pub fn cross_repo(workspace: &Workspace, _: Compilers<'_>, ask: &CrossRepo) -> R
     ask.patience()?;
     let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let key = spot.symbol(workspace)?;
-    let symbol = workspace.symbol(key).ok_or_else(|| QuestionError::NoSuchSymbol {
-        asked: spot.word().to_string(),
-        nearest: Vec::new(),
-    })?;
-    let (qualified, path) = (symbol.qualified_name(), symbol.path().to_string());
-    let home = &workspace.repositories()[key.repository];
-    let namesakes = ask.include_namesakes.unwrap_or(false);
+    let mut found = Found::default();
+    let linked: &[(usize, ExternalId)] = workspace.cross_links().map_or(&[], |links| links.externals(key));
+    for &(number, external) in linked {
+        found.external(workspace, number, external, None);
+    }
+    for &consumer in workspace.contract_links().map_or(&[][..], |links| links.consumers(key)) {
+        if consumer.repository != key.repository {
+            found.contract(workspace, consumer);
+        }
+    }
+    if ask.include_namesakes.unwrap_or(false) {
+        for (number, external) in namesakes(workspace, key) {
+            if !linked.contains(&(number, external)) {
+                found.external(workspace, number, external, Some("text_matched"));
+            }
+        }
+    }
     let mut writer = Writer::new(workspace);
     let mut uses = Vec::new();
-    for (number, repository) in workspace.repositories().iter().enumerate() {
-        if number == key.repository {
-            continue;
-        }
-        let snapshot = &repository.snapshot;
-        for (external, name) in snapshot.externals() {
-            let Some((package, of_package)) = name.rsplit_once("::") else {
-                continue;
-            };
-            if of_package != qualified && of_package != symbol.name() {
-                continue;
-            }
-            let own = is_own(home, &path, package);
-            if !own && !namesakes {
-                continue;
-            }
-            let mut by_file: std::collections::BTreeMap<String, Vec<Place>> = std::collections::BTreeMap::new();
-            for edge in snapshot.incoming(EdgeEnd::External(external), EdgeKinds::ALL) {
-                let Some(from) = snapshot.symbol(edge.from) else {
-                    continue;
-                };
-                by_file.entry(from.path().to_string()).or_default().push(Place {
-                    line: edge.at.line,
-                    column: edge.at.column,
-                });
-            }
-            for (file, mut places) in by_file {
-                places.sort_unstable();
-                places.dedup();
-                let on_disk = absolute(repository, &file);
-                uses.push(Use {
-                    repo: repository.name.clone(),
-                    path: workspace.path(number, &file),
-                    at: places.iter().map(|place| writer.place(&on_disk, *place)).collect(),
-                    package: package.to_string(),
-                    origin: if own { "ast_resolved" } else { "text_matched" },
-                });
-            }
-        }
+    for ((number, file, package, origin), mut places) in found.places {
+        let repository = &workspace.repositories()[number];
+        places.sort_unstable();
+        places.dedup();
+        let on_disk = absolute(repository, &file);
+        uses.push(Use {
+            repo: repository.name.clone(),
+            path: workspace.path(number, &file),
+            at: places.iter().map(|place| writer.place(&on_disk, *place)).collect(),
+            package,
+            origin,
+        });
     }
     uses.sort();
     let why = match workspace.repositories().len() {
         0 | 1 => "there is no other repository in this workspace".to_string(),
-        _ => "by package and name; language servers know one repository each".to_string(),
+        _ => "by package and contract; language servers know one repository each".to_string(),
     };
     let (total, end) = (uses.len(), page.offset.saturating_add(page.limit));
     let more = end < total;
@@ -132,24 +118,67 @@ pub fn cross_repo(workspace: &Workspace, _: Compilers<'_>, ask: &CrossRepo) -> R
     })
 }
 
-/// Whether a package is one of this repository: its path ends with the symbol's folder, or it is named like the repository or
-/// like its topmost folder of the symbol's path.
-fn is_own(home: &Repository, path: &str, package: &str) -> bool {
-    let package = package.split_once(':').map_or(package, |(_, name)| name);
-    let parts: Vec<&str> = package
-        .split(['/', '.', ':', '@'])
-        .filter(|part| !part.is_empty())
-        .collect();
-    let same =
-        |a: &str, b: &str| a.eq_ignore_ascii_case(b) || a.replace('-', "_").eq_ignore_ascii_case(&b.replace('-', "_"));
-    let folders: Vec<&str> = path.split('/').collect();
-    let stem = folders
-        .last()
-        .and_then(|name| name.split('.').next())
-        .unwrap_or_default();
-    let Some(last) = parts.last() else { return false };
-    let named = parts.iter().any(|part| same(part, &home.name));
-    let folder = folders.iter().rev().nth(1).is_some_and(|folder| same(folder, last));
-    let module = same(stem, last) && folders.len() <= parts.len() + 1;
-    named || folder && parts.len() > 1 || module
+/// Uses by repository, file, package and origin.
+#[derive(Default)]
+struct Found {
+    places: BTreeMap<(usize, String, String, &'static str), Vec<Place>>,
+}
+
+impl Found {
+    /// Every mention of an external of a repository.
+    fn external(&mut self, workspace: &Workspace, number: usize, external: ExternalId, origin: Option<&'static str>) {
+        let snapshot = &workspace.repositories()[number].snapshot;
+        let name = snapshot.external(external);
+        let package = name.split_once("::").map_or(name, |(package, _)| package);
+        for edge in snapshot.incoming(EdgeEnd::External(external), EdgeKinds::ALL) {
+            let Some(from) = snapshot.symbol(edge.from) else {
+                continue;
+            };
+            let origin = origin.unwrap_or_else(|| kinds::origin_name(edge.origin));
+            let row = (number, from.path().to_string(), package.to_string(), origin);
+            self.places.entry(row).or_default().push(Place {
+                line: edge.at.line,
+                column: edge.at.column,
+            });
+        }
+    }
+
+    /// A symbol that uses what is provided under a name.
+    fn contract(&mut self, workspace: &Workspace, consumer: SymbolKey) {
+        let Some(symbol) = workspace.symbol(consumer) else {
+            return;
+        };
+        let at = symbol.name_at();
+        let row = (
+            consumer.repository,
+            symbol.path().to_string(),
+            "contract".to_string(),
+            "ast_inferred",
+        );
+        self.places.entry(row).or_default().push(Place {
+            line: at.line,
+            column: at.column,
+        });
+    }
+}
+
+/// Externals of other repositories with the symbol's name, whatever their package.
+fn namesakes(workspace: &Workspace, key: SymbolKey) -> Vec<(usize, ExternalId)> {
+    let Some(symbol) = workspace.symbol(key) else {
+        return Vec::new();
+    };
+    let qualified = symbol.qualified_name();
+    let mut found = Vec::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        if number == key.repository {
+            continue;
+        }
+        let of_package = |name: &str| name.rsplit_once("::").map(|(_, member)| member.to_string());
+        let named = repository
+            .snapshot
+            .externals()
+            .filter(|(_, name)| of_package(name).is_some_and(|member| member == qualified || member == symbol.name()));
+        found.extend(named.map(|(external, _)| (number, external)));
+    }
+    found
 }

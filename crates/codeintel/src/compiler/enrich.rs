@@ -1,14 +1,18 @@
 //! Asks a language server about many symbols in a row and keeps what it says, so that the graph's edges are the compiler's.
+//!
+//! Symbols with most users come first, what is known of the tree as it is is not asked again, and whoever started it may stop it
+//! after any symbol: what was said until then is kept.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use index::model::Origin;
+use index::model::{EdgeKind, Origin};
+use index::snapshot::EdgeKinds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::references::{by_compiler, by_graph, count};
-use super::{Compilers, Wait, place};
+use super::{Compiler, Compilers, Wait, absolute, place};
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::workspace::{SymbolKey, Workspace};
@@ -44,7 +48,9 @@ pub struct EnrichedLanguage {
     pub language: String,
     /// Symbols that there are.
     pub symbols: u64,
-    /// Symbols that the server answered about.
+    /// Symbols that the server had answered about before.
+    pub known: u64,
+    /// Symbols that the server answered about now.
     pub asked: u64,
     /// Mentions that the graph had and the server confirmed.
     pub confirmed: u64,
@@ -52,18 +58,26 @@ pub struct EnrichedLanguage {
     pub added: u64,
     /// Mentions that only the graph had.
     pub refuted: u64,
+    /// Implementers that the server named.
+    pub implementers: u64,
     /// Why not all were asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Asks about every function, method and type, those with most users first.
-pub fn enrich(workspace: &Workspace, compilers: Compilers<'_>, ask: &Enrich) -> Result<Enriched, QuestionError> {
+/// Asks about every function, method and type, those with most users first. `stop` is looked at before each.
+pub fn enrich(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    ask: &Enrich,
+    stop: &dyn Fn() -> bool,
+) -> Result<Enriched, QuestionError> {
     let began = Instant::now();
     let deadline = began + Duration::from_secs(ask.seconds.unwrap_or(300).min(24 * 3600));
     let mut languages: BTreeMap<String, EnrichedLanguage> = BTreeMap::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
         let snapshot = &repository.snapshot;
+        let confirmed = compilers.memory.confirmed(&repository.root);
         let mut symbols: Vec<(usize, SymbolKey)> = snapshot
             .symbols()
             .filter(|symbol| matches!(kinds::kind(*symbol), "function" | "method" | "type" | "interface"))
@@ -78,7 +92,7 @@ pub fn enrich(workspace: &Workspace, compilers: Compilers<'_>, ask: &Enrich) -> 
             .collect();
         symbols.sort_by_key(|(users, key)| (std::cmp::Reverse(*users), *key));
         for (_, key) in symbols {
-            let Some(file) = workspace.symbol(key).and_then(|symbol| symbol.file()) else {
+            let Some((symbol, file)) = workspace.symbol(key).and_then(|symbol| Some((symbol, symbol.file()?))) else {
                 continue;
             };
             let language = file.language();
@@ -92,8 +106,17 @@ pub fn enrich(workspace: &Workspace, compilers: Compilers<'_>, ask: &Enrich) -> 
                     ..EnrichedLanguage::default()
                 });
             row.symbols += 1;
+            let at = symbol.name_at();
+            let place = lsp::Place {
+                line: at.line,
+                column: at.column,
+            };
+            if confirmed.knows(snapshot, (symbol.path(), place)) {
+                row.known += 1;
+                continue;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || workspace.is_stopped() {
+            if left.is_zero() || workspace.is_stopped() || stop() {
                 row.note.get_or_insert_with(|| "the time is over".to_string());
                 continue;
             }
@@ -101,7 +124,10 @@ pub fn enrich(workspace: &Workspace, compilers: Compilers<'_>, ask: &Enrich) -> 
             if row.asked == 0 && row.note.is_some() {
                 continue;
             }
-            let wait = Wait::Ready(left.min(Duration::from_secs(120)));
+            let wait = match compilers.eager {
+                true => Wait::Ready(left.min(Duration::from_secs(120))),
+                false => Wait::Warm(left.min(Duration::from_secs(30))),
+            };
             if let Err(why) = one(workspace, compilers, key, wait, row) {
                 row.note.get_or_insert(why);
             }
@@ -111,6 +137,22 @@ pub fn enrich(workspace: &Workspace, compilers: Compilers<'_>, ask: &Enrich) -> 
         seconds: began.elapsed().as_secs_f64(),
         languages: languages.into_values().collect(),
     })
+}
+
+/// How many edges between symbols there are of each origin, what compilers said included.
+pub fn edges_by_origin(workspace: &Workspace) -> BTreeMap<&'static str, u64> {
+    let mut edges = BTreeMap::new();
+    let kinds = EdgeKinds::ALL.without(EdgeKind::Contains);
+    for repository in workspace.repositories() {
+        for symbol in repository.snapshot.symbols() {
+            for edge in repository.edges(symbol.id(), crate::traverse::Direction::Outgoing, kinds) {
+                if edge.to.symbol().is_some() {
+                    *edges.entry(kinds::origin_name(edge.origin)).or_default() += 1;
+                }
+            }
+        }
+    }
+    edges
 }
 
 fn one(
@@ -147,5 +189,40 @@ fn one(
             .keys()
             .all(|(_, origin)| origin.is_some_and(|origin| origin <= Origin::AstInferred))
     );
+    if may_be_implemented(workspace, key) {
+        row.implementers += implementers(workspace, compilers, &compiler, &spot)?;
+    }
     Ok(())
+}
+
+/// Whether it is worth asking what implements a symbol: an interface, or something the graph sees extended or overridden.
+fn may_be_implemented(workspace: &Workspace, key: SymbolKey) -> bool {
+    let (Some(repository), Some(symbol)) = (workspace.repository(key.repository), workspace.symbol(key)) else {
+        return false;
+    };
+    let kinds = EdgeKind::Implements | EdgeKind::Extends | EdgeKind::Overrides;
+    kinds::kind(symbol) == "interface" || repository.snapshot.incoming(key.symbol, kinds).next().is_some()
+}
+
+fn implementers(
+    workspace: &Workspace,
+    compilers: Compilers<'_>,
+    compiler: &Compiler,
+    spot: &place::Spot,
+) -> Result<u64, String> {
+    if !compiler.server.supports("textDocument/implementation") {
+        return Ok(0);
+    }
+    let repository = &workspace.repositories()[spot.repository];
+    let path = absolute(repository, &spot.path);
+    let found = compiler.server.implementation(&path, spot.place, compiler.deadline);
+    // A server may be able to in general and not for this; what it said of mentions stands.
+    let Ok(found) = found else { return Ok(0) };
+    let places = found
+        .iter()
+        .map(|location| (location.path.as_path(), location.range.start));
+    compilers
+        .memory
+        .learn_implementers(repository, (&spot.path, spot.place), places);
+    Ok(found.len() as u64)
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use index::snapshot::Snapshot;
 use lsp::{FileChange, Place, Server};
@@ -14,11 +15,23 @@ use crate::workspace::{Repository, Workspace};
 /// Kept for as long as the servers are.
 #[derive(Default)]
 pub struct Memory {
+    /// When somebody last asked something that compilers answer.
+    asked: Mutex<Option<Instant>>,
     told: Mutex<HashMap<(PathBuf, String), Arc<Snapshot>>>,
     said: Mutex<BTreeMap<PathBuf, Arc<Confirmed>>>,
 }
 
 impl Memory {
+    /// Somebody asks: what is done in the background makes way.
+    pub fn note_question(&self) {
+        *lock(&self.asked) = Some(Instant::now());
+    }
+
+    /// Whether somebody has asked something, and nobody for this long.
+    pub fn is_quiet(&self, time: Duration) -> bool {
+        lock(&self.asked).is_some_and(|asked| asked.elapsed() >= time)
+    }
+
     /// The same workspace, with what compilers said of each repository. Facts are kept in the tree's own index directory.
     pub fn enrich(&self, workspace: Workspace) -> Workspace {
         workspace.with_confirmed(|root| self.confirmed(root))

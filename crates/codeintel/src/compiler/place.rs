@@ -109,13 +109,6 @@ impl Spot {
         let symbol = self.symbols.first().and_then(|key| workspace.symbol(*key));
         symbol.is_some_and(|symbol| symbol.path() == self.path && symbol.name_at().line == self.place.line)
     }
-
-    /// The name of what stands there.
-    pub(crate) fn word(&self) -> &str {
-        let line = self.text.line(self.place.line);
-        let (start, end) = word_around(line, self.place.column as usize);
-        &line[start..end]
-    }
 }
 
 /// Finds what is pointed at.

@@ -10,8 +10,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::guardian;
-
 /// How long a server may take to leave after its input was closed, and again after it was asked to.
 const GRACE: Duration = Duration::from_millis(1500);
 /// How much of the end of stderr is kept to explain a failed start.

@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
-use codeintel::compiler::{Compilers, Enrich, enrich as ask_all};
+use codeintel::compiler::{Compilers, Enrich, edges_by_origin, enrich as ask_all};
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use super::questions::{Asking, Page, ask, questions};
 use crate::failure::Failure;
@@ -48,11 +49,11 @@ pub(crate) struct Paged {
     page: Page,
 }
 
-/// A file.
+/// A file, a folder, or everything.
 #[derive(clap::Args, Serialize)]
-pub(crate) struct File {
-    /// Path of the file, or the end of it
-    path: String,
+pub(crate) struct Files {
+    /// Path of a file or of a folder; the whole workspace without it
+    path: Option<String>,
 
     /// Least severity: error, warning, information or hint
     #[arg(long, value_name = "SEVERITY")]
@@ -107,7 +108,7 @@ questions! {
     /// Type, signature and documentation of what stands at a place
     hover: Place => "hover",
     /// Errors and warnings of the compiler
-    diagnostics: File => "get_diagnostics",
+    diagnostics: Files => "get_diagnostics",
     /// A symbol at a glance: what it is, source, callers, mentions, tests
     explore: Listed => "explore_symbol",
     /// Fixes and refactorings that the compiler offers at a place
@@ -160,9 +161,15 @@ fn enrich_tree(args: enrich::Args, output: &mut Output) -> Result<(), Failure> {
         path: args.path,
         seconds: Some(args.seconds),
     };
-    let found = ask_all(&workspace, compilers, &asked)
+    let before = edges_by_origin(&services.told.enrich((*workspace).clone()));
+    let found = ask_all(&workspace, compilers, &asked, &|| false)
         .map_err(|error| super::questions::failure(crate::tools::refused(error)))?;
-    let value = serde_json::to_value(&found)?;
+    let mut value = serde_json::to_value(&found)?;
+    let after = edges_by_origin(&services.told.enrich((*workspace).clone()));
+    value["edges"] = after
+        .iter()
+        .map(|(origin, edges)| json!({"origin": origin, "edges": edges, "before": before.get(origin).unwrap_or(&0)}))
+        .collect();
     match args.json {
         true => output.json(&value)?,
         false => output.line(readable::text(&value, output.paint())),

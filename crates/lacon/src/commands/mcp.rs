@@ -71,6 +71,7 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         server.services.memory.ledger.open(&directory);
     }
     let services = server.services.clone();
+    crate::tools::lsp::enrich_in_background(&trees, &services);
     let keep = {
         let trees = trees.clone();
         move || {

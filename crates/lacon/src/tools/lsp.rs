@@ -1,6 +1,8 @@
 //! The questions that a compiler answers best: at once by the graph, by the language server as soon as it is ready.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use codeintel::compiler::{self, Compilers, layouts};
 use codeintel::{QuestionError, Workspace};
@@ -10,7 +12,8 @@ use serde_json::{Map, Value};
 use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
 
-use super::{Cut, Desk, Reply, Tool, Toolset, read, refused, schema, value};
+use super::trees::Trees;
+use super::{Cut, Desk, Reply, Services, Tool, Toolset, read, refused, schema, value};
 
 /// One row; what differs between the tools is the question and how long its answer may be.
 const fn tool(
@@ -254,6 +257,62 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
+/// How long nobody must have asked before the servers are asked about the rest, and how often that is looked at.
+const QUIET: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Asks the servers that run about every symbol while nobody else asks, where the user's configuration says `enrich = true`. Starts
+/// no server, and makes way for a question after the one under way.
+pub(crate) fn enrich_in_background(trees: &Arc<Trees>, services: &Arc<Services>) {
+    if !services.compilers.enriches() {
+        return;
+    }
+    let (trees, services) = (Arc::downgrade(trees), Arc::downgrade(services));
+    std::thread::spawn(move || {
+        // The tree whose every symbol is known.
+        let mut done = None;
+        loop {
+            std::thread::sleep(LOOK);
+            let (Some(trees), Some(services)) = (trees.upgrade(), services.upgrade()) else {
+                return;
+            };
+            let Ok(workspace) = trees.workspace() else { continue };
+            let digests: Vec<[u8; 32]> = workspace
+                .repositories()
+                .iter()
+                .map(|repository| *repository.snapshot.tree_digest())
+                .collect();
+            if !services.told.is_quiet(QUIET) || workspace.incomplete().is_some() || done.as_ref() == Some(&digests) {
+                continue;
+            }
+            let compilers = Compilers {
+                servers: &services.compilers,
+                memory: &services.told,
+                eager: false,
+            };
+            let stopped = std::cell::Cell::new(false);
+            let stop = || {
+                stopped.set(stopped.get() || !services.told.is_quiet(QUIET));
+                stopped.get()
+            };
+            let ask = compiler::Enrich {
+                seconds: Some(60),
+                ..compiler::Enrich::default()
+            };
+            match compiler::enrich(&workspace, compilers, &ask, &stop) {
+                Ok(found) => {
+                    let asked: u64 = found.languages.iter().map(|row| row.asked).sum();
+                    tracing::debug!(asked, seconds = found.seconds, "asked compilers in the background");
+                    if asked == 0 && !stopped.get() {
+                        done = Some(digests);
+                    }
+                }
+                Err(error) => tracing::debug!(%error, "compilers could not be asked in the background"),
+            }
+        }
+    });
+}
+
 type Question<P, A> = fn(&Workspace, Compilers<'_>, &P) -> Result<A, QuestionError>;
 
 fn put<P: DeserializeOwned, A: Serialize>(
@@ -267,7 +326,9 @@ fn put<P: DeserializeOwned, A: Serialize>(
         memory: &desk.services.told,
         eager: !desk.services.one_shot,
     };
+    desk.services.told.note_question();
     let found = question(desk.workspace, compilers, &read(arguments)?).map_err(refused)?;
+    desk.services.told.note_question();
     Ok(Reply {
         value: value(&found)?,
         layout,

@@ -1,7 +1,9 @@
-//! Ends the servers' process groups when Lacon ends, even when Lacon itself is killed outright.
+//! Ends the process groups that Lacon started when Lacon ends, even when Lacon itself is killed outright.
 //!
 //! The trick is a pipe: a tiny shell holds its reading end and a list of groups. However Lacon dies, the kernel closes the
 //! writing end, the shell sees the end of its input and kills what is still on the list.
+//!
+//! API boundary: numbers of process groups. Language servers and upstreams are under the same guard.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -23,12 +25,12 @@ for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 static GUARDIAN: OnceLock<Option<Mutex<Child>>> = OnceLock::new();
 
 /// Puts a process group under guard.
-pub(crate) fn watch(group: u32) {
+pub fn watch(group: u32) {
     tell("+", group);
 }
 
 /// Takes a group that has ended off the list: its number may be given to a stranger.
-pub(crate) fn forget(group: u32) {
+pub fn forget(group: u32) {
     tell("-", group);
 }
 
@@ -40,7 +42,7 @@ fn tell(operation: &str, group: u32) {
     if let Some(input) = guardian.stdin.as_mut()
         && let Err(error) = writeln!(input, "{operation} {group}")
     {
-        tracing::debug!(%error, "the guardian of the language servers is gone");
+        tracing::debug!(%error, "the guardian of child processes is gone");
     }
 }
 
@@ -56,7 +58,7 @@ fn start() -> Option<Mutex<Child>> {
     match spawned {
         Ok(child) => Some(Mutex::new(child)),
         Err(error) => {
-            tracing::debug!(%error, "no shell: language servers end with Lacon only when it ends in order");
+            tracing::debug!(%error, "no shell: child processes end with Lacon only when it ends in order");
             None
         }
     }
