@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use index::search::text::{self, Bounds, Case, MAX_PATTERN, Pattern, PatternError};
+use index::search::text::{self, Bounds, Case, MAX_PATTERN, Pattern, PatternError, Tree};
 use index::snapshot::FileView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,12 @@ pub fn search_text(workspace: &Workspace, ask: &SearchText) -> Result<TextFound,
             line_length: LINE_LENGTH,
             time: TIME,
         };
-        let matches = text::search_text(&repository.root, &repository.snapshot, &pattern, &accept, bounds);
+        let tree = Tree {
+            root: &repository.root,
+            snapshot: &repository.snapshot,
+            filter: repository.text_filter(),
+        };
+        let matches = text::search_text(tree, &pattern, &accept, bounds, &|| workspace.is_stopped());
         found.total += matches.total as u64;
         found.files += matches.files.len() as u64;
         found.searched += matches.searched as u64;

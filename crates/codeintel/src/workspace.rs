@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use index::search::TextFilter;
 use index::snapshot::{EdgeKinds, EdgeView, FileView, Snapshot, SymbolId, SymbolView};
 
 use crate::analyze::{Communities, Dead, Hottest, communities, dead, hottest};
@@ -31,20 +32,70 @@ pub struct Repository {
     pub derived: Derived,
 }
 
-/// What questions compute from a whole snapshot, once each, when it is first asked for. Belongs to one snapshot.
+/// What questions compute from a whole snapshot, once each, when it is first asked for. Belongs to one snapshot, except for what
+/// is known of files by their times.
 #[derive(Clone, Default)]
 pub struct Derived {
     cells: Arc<Cells>,
+    text: Arc<TextFilter>,
     confirmed: Option<Arc<Confirmed>>,
+    /// Ends what is being computed.
+    stop: Stop,
 }
 
 #[derive(Default)]
 struct Cells {
-    communities: OnceLock<Communities>,
-    hottest: OnceLock<Hottest>,
-    dead: OnceLock<Vec<Dead>>,
-    offers: OnceLock<Offers>,
+    communities: Once<Communities>,
+    hottest: Once<Hottest>,
+    dead: Once<Vec<Dead>>,
+    offers: Once<Offers>,
     recency: OnceLock<Recency>,
+}
+
+/// Computed when it is first asked for. What was computed while nobody waited any more may be a part, and is forgotten.
+struct Once<T> {
+    value: OnceLock<T>,
+    /// One computes, the others wait for it.
+    turn: Mutex<()>,
+}
+
+impl<T> Default for Once<T> {
+    fn default() -> Once<T> {
+        Once {
+            value: OnceLock::new(),
+            turn: Mutex::default(),
+        }
+    }
+}
+
+impl<T> Once<T> {
+    /// The value, or `nothing` once stopped: the answer made of it is thrown away.
+    fn get(&self, stop: &Stop, nothing: &'static T, make: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.value.get() {
+            return value;
+        }
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = self.value.get() {
+            return value;
+        }
+        let made = (!stop.is_stopped()).then(make).filter(|_| !stop.is_stopped());
+        let value = match made {
+            Some(made) => self.value.get_or_init(|| made),
+            None => nothing,
+        };
+        drop(turn);
+        value
+    }
+}
+
+impl Derived {
+    /// For the next snapshot of the same tree: nothing computed yet, but what holds of files whatever the snapshot is kept.
+    pub fn of_next(&self) -> Derived {
+        Derived {
+            text: self.text.clone(),
+            ..Derived::default()
+        }
+    }
 }
 
 impl Repository {
@@ -65,14 +116,16 @@ impl Repository {
 
     /// The communities of its symbols.
     pub(crate) fn communities(&self) -> &Communities {
-        let cell = &self.derived.cells.communities;
-        cell.get_or_init(|| communities(&self.snapshot))
+        static NOTHING: Communities = Communities::NOTHING;
+        let (cell, stop) = (&self.derived.cells.communities, &self.derived.stop);
+        cell.get(stop, &NOTHING, || communities(&self.snapshot, stop))
     }
 
     /// Its hotspots, hottest first.
     pub(crate) fn hottest(&self) -> &Hottest {
-        let cell = &self.derived.cells.hottest;
-        cell.get_or_init(|| hottest(&self.snapshot, self.communities()))
+        static NOTHING: Hottest = Hottest::NOTHING;
+        let (cell, stop) = (&self.derived.cells.hottest, &self.derived.stop);
+        cell.get(stop, &NOTHING, || hottest(&self.snapshot, self.communities(), stop))
     }
 
     /// Which files changed lately.
@@ -80,15 +133,23 @@ impl Repository {
         self.derived.cells.recency.get_or_init(|| Recency::of(&self.root))
     }
 
+    /// Which texts its files cannot hold.
+    pub(crate) fn text_filter(&self) -> &TextFilter {
+        &self.derived.text
+    }
+
     /// Its dead symbols, exported ones included.
     pub(crate) fn dead(&self) -> &[Dead] {
-        self.derived.cells.dead.get_or_init(|| dead(self))
+        static NOTHING: Vec<Dead> = Vec::new();
+        let (cell, stop) = (&self.derived.cells.dead, &self.derived.stop);
+        cell.get(stop, &NOTHING, || dead(self, stop))
     }
 
     /// What it offers to other programs and uses of them.
     pub(crate) fn offers(&self) -> &Offers {
-        let cell = &self.derived.cells.offers;
-        cell.get_or_init(|| Offers::of(self))
+        static NOTHING: Offers = Offers::NOTHING;
+        let (cell, stop) = (&self.derived.cells.offers, &self.derived.stop);
+        cell.get(stop, &NOTHING, || Offers::of(self, stop))
     }
 }
 
@@ -163,7 +224,11 @@ impl Workspace {
 
     /// The same repositories, for a question that `stop` can end.
     pub fn with_stop(&self, stop: Stop) -> Workspace {
-        Workspace { stop, ..self.clone() }
+        let mut workspace = self.clone();
+        for repository in &mut workspace.repositories {
+            repository.derived.stop = stop.clone();
+        }
+        Workspace { stop, ..workspace }
     }
 
     /// Whether nobody waits for the answer any more.

@@ -6,6 +6,7 @@
 
 mod config;
 mod escape;
+mod folders;
 mod read;
 mod text;
 mod walk;
@@ -15,6 +16,7 @@ pub use escape::{escape_path, unescape_path};
 pub use read::read_source;
 pub use text::{Decoded, decode};
 
+pub(crate) use folders::Folders;
 pub(crate) use read::{read, read_bytes};
 pub(crate) use text::DECODE_VERSION;
 pub(crate) use walk::{Candidate, Stamp, Walk, walk};

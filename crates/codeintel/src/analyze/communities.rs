@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use index::model::{EdgeKind, Origin};
 use index::snapshot::{Snapshot, SymbolId};
 
+use crate::workspace::Stop;
+
 /// A partition of the symbols of one snapshot.
 pub struct Communities {
     of: Vec<u32>,
@@ -15,6 +17,13 @@ pub struct Communities {
 }
 
 impl Communities {
+    /// The partition of nothing.
+    pub(crate) const NOTHING: Communities = Communities {
+        of: Vec::new(),
+        count: 0,
+        modularity: 0.0,
+    };
+
     /// The community of a symbol.
     pub fn of(&self, symbol: SymbolId) -> u32 {
         self.of.get(symbol.0 as usize).copied().unwrap_or(u32::MAX)
@@ -58,18 +67,18 @@ fn weight(kind: EdgeKind) -> f32 {
 const ROUNDS: usize = 6;
 const LEVELS: usize = 3;
 
-/// Partitions the symbols of a snapshot.
-pub fn communities(snapshot: &Snapshot) -> Communities {
+/// Partitions the symbols of a snapshot; once stopped, not well.
+pub(crate) fn communities(snapshot: &Snapshot, stop: &Stop) -> Communities {
     let mut graph = Graph::of(snapshot);
     let mut of: Vec<u32> = (0..snapshot.symbol_count() as u32).collect();
     let mut modularity = 0.0;
     for _ in 0..LEVELS {
-        let (labels, count) = graph.partition();
+        let (labels, count) = graph.partition(stop);
         for label in &mut of {
             *label = labels[*label as usize];
         }
         modularity = graph.modularity(&labels);
-        if count == graph.len() {
+        if count == graph.len() || stop.is_stopped() {
             break;
         }
         graph = graph.folded(&labels, count);
@@ -147,7 +156,7 @@ impl Graph {
     }
 
     /// Moves nodes to the neighbouring label that gains most, then numbers the labels from 0 in order of first use.
-    fn partition(&self) -> (Vec<u32>, usize) {
+    fn partition(&self, stop: &Stop) -> (Vec<u32>, usize) {
         let mut labels: Vec<u32> = (0..self.len() as u32).collect();
         let mut volume = self.degrees.clone();
         let mut towards: BTreeMap<u32, f64> = BTreeMap::new();
@@ -178,7 +187,7 @@ impl Graph {
                     moved += 1;
                 }
             }
-            if moved * 200 < self.len() {
+            if moved * 200 < self.len() || stop.is_stopped() {
                 break;
             }
         }

@@ -25,6 +25,9 @@ pub(super) fn cycles(workspace: &Workspace, ask: &Analyze, page: Page) -> Cycles
         .collect();
     let mut found: Vec<Circle> = Vec::new();
     for (at, (number, graph, severity)) in graphs.iter().enumerate() {
+        if workspace.is_stopped() {
+            return Cycles::default();
+        }
         let snapshot = &workspace.repositories()[*number].snapshot;
         for members in components(graph) {
             let inside = members
@@ -59,6 +62,9 @@ pub(super) fn cycles(workspace: &Workspace, ask: &Analyze, page: Page) -> Cycles
         ..Cycles::default()
     };
     for circle in page.take(found) {
+        if workspace.is_stopped() {
+            break;
+        }
         let (number, graph, severity) = &graphs[circle.graph];
         let walk = shortest_circle(graph, &circle.members);
         answer

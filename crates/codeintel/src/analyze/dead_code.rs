@@ -19,7 +19,7 @@ use crate::kinds;
 use crate::page::{self, Page};
 use crate::search_symbols::usage_kinds;
 use crate::traverse::is_test;
-use crate::workspace::{Repository, Workspace};
+use crate::workspace::{Repository, Stop, Workspace};
 
 pub(super) fn dead_code(workspace: &Workspace, ask: &Analyze, page: Page) -> DeadCode {
     let mut found: Vec<DeadSymbol> = Vec::new();
@@ -66,11 +66,14 @@ pub(crate) struct Dead {
 }
 
 /// Every dead symbol of a repository, exported ones included.
-pub(crate) fn dead(repository: &Repository) -> Vec<Dead> {
+pub(crate) fn dead(repository: &Repository, stop: &Stop) -> Vec<Dead> {
     let snapshot = &repository.snapshot;
     let libraries = Libraries::of(repository);
     let mut candidates: Vec<Dead> = Vec::new();
     for symbol in snapshot.symbols() {
+        if stop.is_stopped() {
+            return Vec::new();
+        }
         if let Some((is_exported, reason)) = unmentioned(snapshot, symbol, &libraries) {
             candidates.push(Dead {
                 symbol: symbol.id(),
@@ -83,7 +86,7 @@ pub(crate) fn dead(repository: &Repository) -> Vec<Dead> {
         .iter()
         .filter_map(|dead| Some(snapshot.symbol(dead.symbol)?.name()))
         .collect();
-    let spoken = occurrences(repository, &names);
+    let spoken = occurrences(repository, &names, stop);
     let explained: HashMap<&str, usize> = names.iter().map(|&name| (name, explained(snapshot, name))).collect();
     candidates.retain(|dead| {
         snapshot.symbol(dead.symbol).is_some_and(|symbol| {
@@ -255,10 +258,13 @@ impl Libraries {
 }
 
 /// How often each of these words stands in the files of a repository.
-fn occurrences<'n>(repository: &Repository, names: &HashSet<&'n str>) -> HashMap<&'n str, usize> {
+fn occurrences<'n>(repository: &Repository, names: &HashSet<&'n str>, stop: &Stop) -> HashMap<&'n str, usize> {
     let files: Vec<_> = repository.snapshot.files().collect();
     let counted = files.par_iter().map(|file| {
         let mut counts: HashMap<&'n str, usize> = HashMap::new();
+        if stop.is_stopped() {
+            return counts;
+        }
         let Ok((text, _)) = read_source(&repository.root, file.path()) else {
             return counts;
         };

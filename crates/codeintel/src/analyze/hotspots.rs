@@ -10,7 +10,7 @@ use wire::answers::{Hotspot, Hotspots};
 use super::{Analyze, Communities, is_asked};
 use crate::page::{self, Page};
 use crate::traverse::is_test;
-use crate::workspace::Workspace;
+use crate::workspace::{Stop, Workspace};
 
 pub(super) fn hotspots(workspace: &Workspace, ask: &Analyze, page: Page) -> Hotspots {
     let mut found: Vec<(f64, Hotspot)> = Vec::new();
@@ -78,11 +78,22 @@ pub(crate) struct Hottest {
     pub(crate) highest: f64,
 }
 
+impl Hottest {
+    /// Of nothing.
+    pub(crate) const NOTHING: Hottest = Hottest {
+        symbols: Vec::new(),
+        highest: 0.0,
+    };
+}
+
 /// The functions and methods whose score lies at least two standard deviations above the mean, hottest first.
-pub(crate) fn hottest(snapshot: &Snapshot, communities: &Communities) -> Hottest {
+pub(crate) fn hottest(snapshot: &Snapshot, communities: &Communities, stop: &Stop) -> Hottest {
     let calls = EdgeKind::Calls | EdgeKind::Instantiates;
     let mut all: Vec<Hot> = Vec::new();
     for symbol in snapshot.symbols() {
+        if stop.is_stopped() {
+            return Hottest::NOTHING;
+        }
         if !matches!(symbol.kind(), Kind::Function | Kind::Method | Kind::Constructor)
             || symbol.is_file()
             || is_test(symbol)

@@ -14,7 +14,8 @@ use crate::error::QuestionError;
 use crate::page::Page;
 use crate::workspace::Workspace;
 
-pub use communities::{Communities, communities};
+pub use communities::Communities;
+pub(crate) use communities::communities;
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -32,7 +32,7 @@ use wire::answers::{ContractsList, ContractsOrphans};
 use crate::error::QuestionError;
 use crate::page::{self, Page};
 use crate::traverse::is_test_path;
-use crate::workspace::{Repository, Workspace};
+use crate::workspace::{Repository, Stop, Workspace};
 use rules::Kind;
 use sites::Source;
 
@@ -223,11 +223,29 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
+    /// Of nothing.
+    pub(crate) const NOTHING: Offers = Offers {
+        endpoints: Vec::new(),
+        set: Vec::new(),
+        services: Vec::new(),
+        implementers: Vec::new(),
+        callers: Vec::new(),
+        computed: 0,
+        computed_variables: 0,
+        stale: 0,
+    };
+
     /// Reads the files of a repository that may say something; tests are left out.
-    pub(crate) fn of(repository: &Repository) -> Offers {
+    pub(crate) fn of(repository: &Repository, stop: &Stop) -> Offers {
         let snapshot = &repository.snapshot;
         let files: Vec<FileView<'_>> = snapshot.files().filter(|file| !is_test_path(file.path())).collect();
-        let readings: Vec<Reading> = files.par_iter().map(|file| read_file(repository, *file)).collect();
+        let readings: Vec<Reading> = files
+            .par_iter()
+            .map(|file| match stop.is_stopped() {
+                true => Reading::default(),
+                false => read_file(repository, *file),
+            })
+            .collect();
         let mut offers = Offers::default();
         let mut mounts = Vec::new();
         for reading in readings {

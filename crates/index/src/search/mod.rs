@@ -11,6 +11,7 @@
 
 mod chunk;
 mod embed;
+mod grams;
 mod keeper;
 mod names;
 mod part;
@@ -24,6 +25,7 @@ mod words;
 
 pub use chunk::{CodeChunk, is_document, uri};
 pub use embed::{EmbedError, Embedder, Table, built_in, choose_embedder};
+pub use grams::TextFilter;
 pub(crate) use keeper::{Keeper, TreeFile};
 pub use names::FoldedNames;
 pub use rank::{Why, is_test};

@@ -1,27 +1,32 @@
 //! Exact text and regular expressions over the files of a snapshot, as they are on disk now.
 //!
-//! Nothing is indexed for this: a literal is looked for in the raw bytes first (the regular expression's own required literal does
-//! the same inside the engine), so most files are dropped at the speed of reading them. Files are read beneath the root alone. A file
-//! that changed since it was indexed is searched as it is and said to be changed: its lines are true, its symbols may not be.
+//! Nothing is indexed for this. The first search reads every file and notes which three-byte sequences are in it; a later one
+//! reads only the files that hold those of its pattern, and those that changed meanwhile, which their times tell. Files are read
+//! beneath the root alone. A file that changed since it was indexed is searched as it is and said to be changed: its lines are
+//! true, its symbols may not be.
 //!
 //! Time is bounded three times: the engine is linear in the text, the compiled pattern has a size limit, and the whole search
 //! has a deadline, looked at every few lines, after which it says how far it came.
 
 use std::path::Path;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::grams::{Grams, Needs, Seen, TextFilter};
 use crate::model::FileId;
-use crate::scan::{decode, read_bytes};
+use crate::scan::{Folders, decode};
 use crate::snapshot::{FileView, Snapshot};
 
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     regex: Regex,
+    needs: Needs,
 }
 
 /// Letters of either case being equal or not.
@@ -162,11 +167,14 @@ impl Pattern {
             let bounded = format!(r"\b(?:{expression})\b");
             regex = build(&bounded).map_err(|_| PatternError::Large)?;
         }
-        Ok(Pattern { regex })
+        Ok(Pattern {
+            regex,
+            needs: Needs::of(expression, ignores_case),
+        })
     }
 
     /// The matching lines of a text, and how many there are; `None` where the time is over.
-    fn lines(&self, text: &str, bounds: Bounds, deadline: Instant) -> Option<(Vec<LineMatch>, usize)> {
+    fn lines(&self, text: &str, bounds: Bounds, is_over: &dyn Fn() -> bool) -> Option<(Vec<LineMatch>, usize)> {
         let bytes = text.as_bytes();
         let mut found = Found {
             text,
@@ -178,7 +186,7 @@ impl Pattern {
         };
         let (mut at, mut limit) = (0, 0);
         while limit < bytes.len() {
-            if Instant::now() > deadline {
+            if is_over() {
                 return None;
             }
             let from = (limit + STRETCH).min(bytes.len());
@@ -270,66 +278,160 @@ fn cut(line: &str, at: usize, limit: usize) -> String {
 }
 
 /// Files that are searched side by side; lines beyond those asked for are then no longer kept.
-const BLOCK: usize = 256;
+const BLOCK: usize = 1024;
+/// Files that one thread looks at in a row, so that those of a folder are found from there.
+const ROW: usize = 64;
+/// A file that changed so shortly before it was read may have changed again with the same time, in nanoseconds.
+const RACY: i128 = 2_000_000_000;
 
-/// Looks for a pattern in the files that `accept` lets through.
+/// Where a search looks.
+#[derive(Clone, Copy)]
+pub struct Tree<'a> {
+    /// Where the files are.
+    pub root: &'a Path,
+    /// Which files there are.
+    pub snapshot: &'a Snapshot,
+    /// What earlier searches learned of them.
+    pub filter: &'a TextFilter,
+}
+
+/// Looks for a pattern in the files that `accept` lets through, until `is_stopped`.
 pub fn search_text(
-    root: &Path,
-    snapshot: &Snapshot,
+    tree: Tree<'_>,
     pattern: &Pattern,
     accept: &(dyn Fn(FileView<'_>) -> bool + Sync),
     bounds: Bounds,
+    is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> TextMatches {
-    let deadline = Instant::now() + bounds.time;
-    let (late, searched, unreadable) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
-    let wanted: Vec<FileView<'_>> = snapshot.files().filter(|file| accept(*file)).collect();
+    let wanted: Vec<FileView<'_>> = tree.snapshot.files().filter(|file| accept(*file)).collect();
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let seen = tree.filter.files.read().unwrap_or_else(PoisonError::into_inner);
+    let search = Search {
+        root: tree.root,
+        seen: &seen,
+        pattern,
+        deadline: Instant::now() + bounds.time,
+        is_stopped,
+        now: since_epoch.map_or(0, |since| since.as_nanos() as i128),
+        late: AtomicBool::new(false),
+        searched: AtomicUsize::new(0),
+        unreadable: AtomicUsize::new(0),
+    };
     let mut files: Vec<FileMatches> = Vec::new();
+    let mut learned: Vec<(&str, Seen)> = Vec::new();
     let mut left = bounds.lines;
     for block in wanted.chunks(BLOCK) {
-        let look = |file: &FileView<'_>| {
-            if late.load(Ordering::Relaxed) || Instant::now() > deadline {
-                late.store(true, Ordering::Relaxed);
-                return None;
+        let bounds = Bounds { lines: left, ..bounds };
+        let looked: Vec<Looked<'_>> = block
+            .par_chunks(ROW)
+            .flat_map_iter(|row| search.row(row, bounds))
+            .collect();
+        for file in looked {
+            learned.extend(file.learned.map(|seen| (file.path, seen)));
+            if let Some(mut found) = file.found {
+                found.lines.truncate(left);
+                left -= found.lines.len();
+                files.push(found);
             }
-            searched.fetch_add(1, Ordering::Relaxed);
-            // Twice the indexed size: a file that has grown beyond is another file.
-            let limit = file.size().saturating_mul(2).saturating_add(1 << 20);
-            let Ok(bytes) = read_bytes(root, file.path(), limit) else {
-                unreadable.fetch_add(1, Ordering::Relaxed);
-                return None;
-            };
-            let Some(decoded) = decode(&bytes) else {
-                unreadable.fetch_add(1, Ordering::Relaxed);
-                return None;
-            };
-            let bounds = Bounds { lines: left, ..bounds };
-            let Some((lines, total)) = pattern.lines(&decoded.text, bounds, deadline) else {
-                late.store(true, Ordering::Relaxed);
-                return None;
-            };
-            (total > 0).then(|| FileMatches {
-                file: file.id(),
-                lines,
-                total,
-                changed: blake3::hash(&bytes).as_bytes() != file.hash(),
-            })
-        };
-        let found: Vec<FileMatches> = block.par_iter().filter_map(look).collect();
-        for mut file in found {
-            file.lines.truncate(left);
-            left -= file.lines.len();
-            files.push(file);
         }
     }
-    TextMatches {
+    let found = TextMatches {
         total: files.iter().map(|file| file.total).sum(),
         files,
-        searched: searched.into_inner(),
+        searched: search.searched.into_inner(),
         of: wanted.len(),
-        unreadable: unreadable.into_inner(),
-        timed_out: late.into_inner(),
+        unreadable: search.unreadable.into_inner(),
+        timed_out: search.late.into_inner(),
+    };
+    drop(seen);
+    let is_there = |path: &str| tree.snapshot.find_file(path).is_some();
+    tree.filter.note(learned, is_there);
+    found
+}
+
+/// One search, as its threads see it.
+struct Search<'a> {
+    root: &'a Path,
+    seen: &'a HashMap<Box<str>, Seen>,
+    pattern: &'a Pattern,
+    deadline: Instant,
+    is_stopped: &'a (dyn Fn() -> bool + Sync),
+    /// When it began, in nanoseconds since the epoch.
+    now: i128,
+    late: AtomicBool,
+    searched: AtomicUsize,
+    unreadable: AtomicUsize,
+}
+
+/// A file that was read.
+struct Looked<'a> {
+    path: &'a str,
+    found: Option<FileMatches>,
+    learned: Option<Seen>,
+}
+
+impl Search<'_> {
+    /// Looks at files that lie near each other.
+    fn row<'s>(&self, files: &[FileView<'s>], bounds: Bounds) -> Vec<Looked<'s>> {
+        let mut folders = Folders::new(self.root);
+        let mut looked = Vec::new();
+        for file in files {
+            if self.is_over() {
+                break;
+            }
+            self.searched.fetch_add(1, Ordering::Relaxed);
+            match self.file(*file, &mut folders, bounds) {
+                Ok(file) => looked.extend(file),
+                Err(Unreadable) => drop(self.unreadable.fetch_add(1, Ordering::Relaxed)),
+            }
+        }
+        looked
+    }
+
+    /// Reads a file, unless it is known to hold nothing that is looked for.
+    fn file<'s>(
+        &self,
+        file: FileView<'s>,
+        folders: &mut Folders<'_>,
+        bounds: Bounds,
+    ) -> Result<Option<Looked<'s>>, Unreadable> {
+        let path = file.path();
+        let known = self.seen.get(path);
+        let ruled_out = known.filter(|known| !self.pattern.needs.may_be_in(&known.grams));
+        if ruled_out.is_some_and(|known| folders.stamp(path) == Some(known.stamp)) {
+            return Ok(None);
+        }
+        // Twice the indexed size: a file that has grown beyond is another file.
+        let limit = file.size().saturating_mul(2).saturating_add(1 << 20);
+        let (bytes, stamp) = folders.read(path, limit).map_err(|_| Unreadable)?;
+        let decoded = decode(&bytes).ok_or(Unreadable)?;
+        let is_new = known.is_none_or(|known| known.stamp != stamp);
+        let is_settled = self.now - stamp.modified.max(stamp.changed) > RACY;
+        let learned = (is_new && is_settled).then(|| Seen {
+            stamp,
+            grams: Grams::of(&decoded.text),
+        });
+        let lines = self.pattern.lines(&decoded.text, bounds, &|| self.is_over());
+        let found = lines.filter(|(_, total)| *total > 0).map(|(lines, total)| FileMatches {
+            file: file.id(),
+            lines,
+            total,
+            changed: blake3::hash(&bytes).as_bytes() != file.hash(),
+        });
+        Ok(Some(Looked { path, found, learned }))
+    }
+
+    fn is_over(&self) -> bool {
+        let is_over = self.late.load(Ordering::Relaxed) || (self.is_stopped)() || Instant::now() > self.deadline;
+        if is_over {
+            self.late.store(true, Ordering::Relaxed);
+        }
+        is_over
     }
 }
+
+/// Gone, or no text.
+struct Unreadable;
 
 #[cfg(test)]
 mod tests {
@@ -342,7 +444,7 @@ mod tests {
     };
 
     fn found(pattern: &Pattern, text: &str) -> Vec<(u32, u32, String)> {
-        let (lines, total) = pattern.lines(text, BOUNDS, Instant::now() + BOUNDS.time).unwrap();
+        let (lines, total) = pattern.lines(text, BOUNDS, &|| false).unwrap();
         assert_eq!(lines.len(), total.min(BOUNDS.lines));
         lines
             .into_iter()
@@ -392,12 +494,12 @@ mod tests {
     fn hostile_patterns_end() {
         let pattern = Pattern::regex("(a+)+$", Case::Smart, false).unwrap();
         let start = Instant::now();
-        let deadline = start + Duration::from_secs(1);
-        pattern.lines(&format!("{}!", "a".repeat(20_000)), BOUNDS, deadline);
+        let is_over = || start.elapsed() > Duration::from_secs(1);
+        pattern.lines(&format!("{}!", "a".repeat(20_000)), BOUNDS, &is_over);
         // Many states over a text that nearly matches everywhere: the clock ends it.
         let pattern = Pattern::regex("(a|aa|aaa){50}[^a]x", Case::Smart, false).unwrap();
         let text = format!("{}\n", "a".repeat(200)).repeat(20_000);
-        pattern.lines(&text, BOUNDS, deadline);
+        pattern.lines(&text, BOUNDS, &is_over);
         assert!(start.elapsed() < Duration::from_secs(20));
     }
 

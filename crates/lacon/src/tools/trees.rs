@@ -167,7 +167,7 @@ impl Tree {
             }
         };
         if is_newer {
-            self.derived = Derived::default();
+            self.derived = self.derived.of_next();
         }
         is_newer
     }
