@@ -9,6 +9,7 @@ mod embedding;
 mod failure;
 mod input;
 mod mcp;
+mod memory;
 mod output;
 mod sessions;
 mod tools;

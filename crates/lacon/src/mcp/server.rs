@@ -4,8 +4,8 @@
 //! A session that asks for JSON gets output schemas and structured content. The others get neither: structured content is JSON,
 //! and would be paid for on top of the compact text.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use codeintel::Stop;
 use gateway::negotiation::output_format;
@@ -19,11 +19,13 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, ServiceExt};
 use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use wire::Format;
 use wire::protocol::Refusal;
 
 use super::{prompts, resources};
+use crate::memory;
 use crate::sessions::Conversation;
 use crate::tools::answer::{Said, answer, refused};
 use crate::tools::trees::Trees;
@@ -50,6 +52,13 @@ const FIRST_ANSWER: Duration = Duration::from_secs(10);
 const FIRST_ANSWER_TOLD: Duration = Duration::from_secs(45);
 /// How often a question that waits looks again, and tells how far the index is.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Seats for questions that compute: more at once would not be sooner done, and each takes memory. Some more than there are
+/// processors, so that a long one does not keep short ones waiting.
+static SEATS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Semaphore::new(2 * processors + 2)
+});
 
 /// Serves one client on this process's standard input and output, until the input ends or `shutdown`.
 pub(crate) async fn serve_stdio(
@@ -136,7 +145,19 @@ impl Asker {
         let (trees, services, format) = (self.server.trees.clone(), self.server.services.clone(), self.format);
         let caller = gateway::server::caller(&self.context);
         let conversation = self.conversation();
+        // Whoever waits for a language server computes nothing meanwhile.
+        let computes = !tool.writes && tool.toolset != Toolset::Lsp;
+        let seat = match computes {
+            true => tokio::select! {
+                seat = SEATS.acquire() => seat.ok(),
+                () = self.context.ct.cancelled() => return Err(cancelled()),
+            },
+            false => None,
+        };
         let asked = tokio::task::spawn_blocking(move || {
+            // Until the question ends, also where nobody waits for it any more.
+            let _seat = seat;
+            let began = Instant::now();
             let workspace = trees.workspace()?.with_stop(stop);
             let desk = Desk {
                 workspace: &workspace,
@@ -144,7 +165,12 @@ impl Asker {
                 caller: &caller,
                 wish: Wish::in_conversation(conversation.as_deref()),
             };
-            answer(tool, &desk, arguments, format)
+            let said = answer(tool, &desk, arguments, format);
+            if began.elapsed() > memory::LONG {
+                // After the answer: nobody should wait for it.
+                drop(tokio::task::spawn_blocking(memory::tidy));
+            }
+            said
         });
         let said = tokio::select! {
             said = asked => said,

@@ -17,9 +17,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use wire::tokens::Tokenizer;
 
-use self::load::Load;
-use self::questions::{Question, questions, samples};
-use self::stdio::{Client, Follows, resident, text};
+use self::load::{Call, Load};
+use self::questions::{Question, many_callers, questions, samples};
+use self::stdio::{Client, Follows, heap, resident, text};
 use crate::commands::index::size;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -30,6 +30,7 @@ use crate::output::Output;
 Examples:
   lacon bench server ~/src/django ~/src/consul
   lacon bench server ~/src/linux --load-calls 0 --json
+  lacon bench server ~/src/django --load
 
 A tree without an index is indexed first, which is not measured. Tools that write or that wait for a language server are left out.")]
 pub(crate) struct Args {
@@ -45,11 +46,23 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 300)]
     calls: usize,
 
+    /// Only these tools, separated by commas
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+    tools: Vec<String>,
+
+    /// Seconds that one tool is timed at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    seconds: u64,
+
+    /// Leave start, memory, latency and tokens out: only the load
+    #[arg(long, conflicts_with = "tools")]
+    load: bool,
+
     /// HTTP sessions at once
     #[arg(long, value_name = "N", default_value_t = 100)]
     sessions: usize,
 
-    /// Calls of all sessions together, after as many to warm up; 0 leaves the load out
+    /// Calls of all sessions together, after a fifth as many to warm up; 0 leaves the load out
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     load_calls: usize,
 
@@ -66,7 +79,7 @@ struct Measured {
     tokens: Tokens,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct TreeMeasured {
     root: String,
     files: usize,
@@ -75,13 +88,17 @@ struct TreeMeasured {
     edges: usize,
     /// From the start of the process to the answer of its first question, median of five.
     first_answer_milliseconds: f64,
-    /// Resident after the first answer, and after all questions.
+    /// Resident after the first answer, and after all questions were asked as often as they were timed.
     resident_bytes: [u64; 2],
+    /// The part of the last that no file backs: what is mapped from the index can be dropped and read again.
+    heap_bytes: u64,
     /// The same two of a server that keeps the index up to date, as it does unless told otherwise: the time to its first answer,
     /// and resident once it follows changes.
     following_first_answer_milliseconds: f64,
     following_resident_bytes: u64,
     tools_list_tokens: usize,
+    /// Answers to "who calls X" for functions with 33 to 38 direct callers: their tokens, fewest first.
+    who_calls_tokens: Vec<usize>,
     tools: Vec<ToolMeasured>,
     left_out: Vec<&'static str>,
     load: Option<Load>,
@@ -96,6 +113,8 @@ struct ToolMeasured {
     /// Calls that were refused, such as a symbol without a source.
     refused: usize,
     milliseconds: Times,
+    /// Resident after its calls, which come after those of the tools before it.
+    resident_bytes: u64,
     tokens: Tokens,
 }
 
@@ -151,8 +170,8 @@ impl Tokens {
     }
 }
 
-/// Longest that one tool is timed: an analysis of a whole graph need not run hundreds of times.
-const ONE_TOOL: Duration = Duration::from_secs(5);
+/// Longest that the answers of one tool are weighed.
+const MOST_WEIGHING: Duration = Duration::from_secs(10);
 /// Calls before the timed ones.
 const WARM_UP: usize = 20;
 
@@ -184,52 +203,75 @@ fn measure(root: &Path, args: &Args) -> anyhow::Result<TreeMeasured> {
     let samples = samples(&snapshot, args.symbols);
     let first = samples.first().context("nothing in it is used")?.id.clone();
     let (questions, left_out) = questions(&samples);
-    let first_answer_milliseconds = first_answer(root, &first, Follows::Nothing)?;
-    let following_first_answer_milliseconds = first_answer(root, &first, Follows::Changes)?;
-    let following_resident_bytes = following(root, &first)?;
-
-    let mut client = Client::start(root, Follows::Nothing)?;
-    client.call("get_callers", &json!({"id": first}))?;
-    let at_first = resident(client.process());
-    let listed = client.request("tools/list", &json!({}))?.result;
-    let tools_list_tokens = Tokenizer::O200k.count(&json!({"tools": listed["tools"]}).to_string());
-    let mut tools = Vec::new();
-    let mut savings = Vec::new();
-    for question in &questions {
-        let milliseconds = timed(&mut client, question, args.calls)?;
-        let (tool, saved) = weighed(&mut client, question, milliseconds)?;
-        tools.push(tool);
-        savings.extend(saved);
-    }
-    let resident_bytes = [at_first, resident(client.process())];
-    drop(client);
-
-    let load = match args.load_calls {
-        0 => None,
-        calls => {
-            let all = questions.iter().flat_map(|question| {
-                // Analyses of the whole graph are asked as often as the rest, so that they do not drown it.
-                question.calls.iter().take(20).map(|call| (question.tool, call.clone()))
-            });
-            Some(load::load(root, all.collect(), args.sessions, calls)?)
-        }
-    };
-    Ok(TreeMeasured {
+    let all = questions.iter().flat_map(|question| {
+        // Analyses of the whole graph are asked as often as the rest, so that they do not drown it.
+        question.calls.iter().take(20).map(|call| (question.tool, call.clone()))
+    });
+    let calls: Vec<Call> = all.collect();
+    let mut measured = TreeMeasured {
         root: location.root.display().to_string(),
         files: snapshot.file_count(),
         lines: snapshot.totals().lines,
         symbols: snapshot.symbol_count(),
         edges: snapshot.edge_count(),
-        first_answer_milliseconds,
-        resident_bytes,
-        following_first_answer_milliseconds,
-        following_resident_bytes,
-        tools_list_tokens,
-        tools,
         left_out,
-        load,
-        savings,
-    })
+        ..TreeMeasured::default()
+    };
+    if !args.load {
+        alone(root, &snapshot, &first, questions, args, &mut measured)?;
+    }
+    if args.load_calls > 0 {
+        measured.load = Some(load::load(root, calls, args.sessions, args.load_calls)?);
+    }
+    Ok(measured)
+}
+
+/// What one client alone sees.
+fn alone(
+    root: &Path,
+    snapshot: &Snapshot,
+    first: &str,
+    questions: Vec<Question>,
+    args: &Args,
+    measured: &mut TreeMeasured,
+) -> anyhow::Result<()> {
+    measured.first_answer_milliseconds = first_answer(root, first, Follows::Nothing)?;
+    measured.following_first_answer_milliseconds = first_answer(root, first, Follows::Changes)?;
+    measured.following_resident_bytes = following(root, first)?;
+
+    let mut client = Client::start(root, Follows::Nothing)?;
+    client.call("get_callers", &json!({"id": first}))?;
+    let at_first = resident(client.process());
+    let listed = client.request("tools/list", &json!({}))?.result;
+    measured.tools_list_tokens = Tokenizer::O200k.count(&json!({"tools": listed["tools"]}).to_string());
+    let mut timed_tools = Vec::new();
+    for question in questions {
+        if !args.tools.is_empty() && !args.tools.iter().any(|name| name == question.tool) {
+            continue;
+        }
+        let milliseconds = timed(&mut client, &question, args)?;
+        timed_tools.push((question, milliseconds, resident(client.process())));
+    }
+    // What is free is given back a moment after the last answer.
+    std::thread::sleep(Duration::from_secs(1));
+    measured.resident_bytes = [at_first, resident(client.process())];
+    measured.heap_bytes = heap(client.process());
+
+    // Another server weighs: answers without a limit are no part of what is measured above.
+    let mut client = Client::start(root, Follows::Nothing)?;
+    for symbol in many_callers(snapshot) {
+        let (text, is_refusal) = text(&client.call("get_callers", &json!({"id": symbol, "depth": 1}))?.result);
+        measured
+            .who_calls_tokens
+            .extend((!is_refusal).then(|| Tokenizer::O200k.count(&text)));
+    }
+    measured.who_calls_tokens.sort_unstable();
+    for (question, milliseconds, resident_bytes) in timed_tools {
+        let (tool, saved) = weighed(&mut client, &question, milliseconds, resident_bytes)?;
+        measured.tools.push(tool);
+        measured.savings.extend(saved);
+    }
+    Ok(())
 }
 
 fn first_answer(root: &Path, symbol: &str, follows: Follows) -> anyhow::Result<f64> {
@@ -263,15 +305,17 @@ fn following(root: &Path, symbol: &str) -> anyhow::Result<u64> {
     Ok(resident(client.process()))
 }
 
-fn timed(client: &mut Client, question: &Question, calls: usize) -> anyhow::Result<Times> {
+/// Times calls after some to warm up, for as long as one tool may take: an analysis of a whole graph need not run hundreds of times.
+fn timed(client: &mut Client, question: &Question, args: &Args) -> anyhow::Result<Times> {
+    let limit = Duration::from_secs(args.seconds.max(1));
     let began = Instant::now();
-    let mut times = Vec::with_capacity(calls);
-    for (number, arguments) in question.calls.iter().cycle().take(WARM_UP + calls).enumerate() {
+    let mut times = Vec::with_capacity(args.calls);
+    for (number, arguments) in question.calls.iter().cycle().take(WARM_UP + args.calls).enumerate() {
         let time = client.call(question.tool, arguments)?.time;
-        if number >= WARM_UP || began.elapsed() > ONE_TOOL {
+        if number >= WARM_UP || began.elapsed() > limit {
             times.push(time);
         }
-        if began.elapsed() > 2 * ONE_TOOL {
+        if began.elapsed() > limit && times.len() > 1 {
             break;
         }
     }
@@ -283,10 +327,16 @@ fn weighed(
     client: &mut Client,
     question: &Question,
     milliseconds: Times,
+    resident_bytes: u64,
 ) -> anyhow::Result<(ToolMeasured, Vec<(f64, String)>)> {
     let (mut auto_sum, mut json_sum, mut refused) = (0, 0, 0);
     let mut savings = Vec::new();
+    let began = Instant::now();
     for arguments in &question.calls {
+        // A pack without a limit is most of the tree.
+        if began.elapsed() > MOST_WEIGHING {
+            break;
+        }
         let mut ask = |format: &str| -> anyhow::Result<Option<usize>> {
             let mut arguments: Value = arguments.clone();
             arguments["format"] = json!(format);
@@ -309,6 +359,7 @@ fn weighed(
         calls: question.calls.len(),
         refused,
         milliseconds,
+        resident_bytes,
         tokens: Tokens::of(&savings, auto_sum, json_sum),
     };
     Ok((measured, savings))
@@ -319,8 +370,9 @@ fn said(measured: &Measured) -> String {
     for tree in &measured.trees {
         text.push_str(&format!(
             "{}: {} files, {} lines, {} symbols, {} edges\n\
-             start to first answer {:.0} ms; resident {} after it, {} after all\n\
-             following changes: {:.0} ms, {}; tools/list {} tokens\n",
+             start to first answer {:.0} ms; resident {} after it, {} after all ({} without what is mapped)\n\
+             following changes: {:.0} ms, {}; tools/list {} tokens\n\
+             who calls one with 33 to 38 callers: {} tokens\n",
             tree.root,
             tree.files,
             tree.lines,
@@ -329,9 +381,15 @@ fn said(measured: &Measured) -> String {
             tree.first_answer_milliseconds,
             size(tree.resident_bytes[0]),
             size(tree.resident_bytes[1]),
+            size(tree.heap_bytes),
             tree.following_first_answer_milliseconds,
             size(tree.following_resident_bytes),
-            tree.tools_list_tokens
+            tree.tools_list_tokens,
+            tree.who_calls_tokens
+                .iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
         ));
         text.push_str(&tools_table(&tree.tools));
         text.push_str(&format!("\nleft out: {}\n", tree.left_out.join(", ")));
@@ -370,7 +428,7 @@ fn tools_table(tools: &[ToolMeasured]) -> String {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header([
-        "tool", "p50 ms", "p99 ms", "max ms", "answers", "refused", "tokens", "vs JSON", "worst",
+        "tool", "p50 ms", "p99 ms", "max ms", "resident", "answers", "refused", "tokens", "vs JSON", "worst",
     ]);
     for tool in tools {
         let percent = |saving: f64| match tool.tokens.answers {
@@ -382,6 +440,7 @@ fn tools_table(tools: &[ToolMeasured]) -> String {
             format!("{:.2}", tool.milliseconds.p50),
             format!("{:.2}", tool.milliseconds.p99),
             format!("{:.2}", tool.milliseconds.max),
+            size(tool.resident_bytes),
             tool.tokens.answers.to_string(),
             tool.refused.to_string(),
             tool.tokens.auto.to_string(),

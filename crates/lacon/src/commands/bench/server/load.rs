@@ -38,7 +38,7 @@ pub(super) struct Load {
 /// One call.
 pub(super) type Call = (&'static str, Value);
 
-/// Asks `calls` questions from `sessions` sessions at once, after a warm-up of as many again.
+/// Asks `calls` questions from `sessions` sessions at once, after a warm-up of a fifth as many.
 pub(super) fn load(root: &Path, questions: Vec<Call>, sessions: usize, calls: usize) -> Result<Load> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -89,8 +89,8 @@ async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usi
     }
     let mut round = Round::default();
     let each = (calls / sessions).max(1);
-    round.ask(&clients, &questions, each).await;
-    let warm = stdio::resident(process);
+    round.ask(&clients, &questions, (each / 5).max(1)).await;
+    let warm = settled(process).await;
     let mut round = Round {
         errors: round.errors,
         first_error: round.first_error,
@@ -98,10 +98,12 @@ async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usi
     };
     let began = Instant::now();
     round.ask(&clients, &questions, each / 2).await;
-    let half = stdio::resident(process);
+    let half_time = began.elapsed();
+    let half = settled(process).await;
+    let began = Instant::now();
     round.ask(&clients, &questions, each - each / 2).await;
-    let seconds = began.elapsed().as_secs_f64();
-    let end = stdio::resident(process);
+    let seconds = (half_time + began.elapsed()).as_secs_f64();
+    let end = settled(process).await;
     for client in clients {
         // The server is ended next, and would be missed by whoever still says goodbye.
         if let Ok(client) = Arc::try_unwrap(client) {
@@ -120,6 +122,12 @@ async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usi
         resident_bytes: [warm, half, end],
         growth: end as f64 / warm.max(1) as f64 - 1.0,
     })
+}
+
+/// Resident memory a moment after the last answer, when what is free was given back.
+async fn settled(process: u32) -> u64 {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    stdio::resident(process)
 }
 
 type Session = rmcp::service::RunningService<rmcp::service::RoleClient, ()>;

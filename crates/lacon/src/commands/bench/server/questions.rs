@@ -1,6 +1,9 @@
 //! What is asked: every tool that answers from the index, about symbols spread evenly over a repository.
 
-use index::snapshot::{EdgeKinds, Snapshot};
+use std::collections::BTreeSet;
+
+use index::model::EdgeKind;
+use index::snapshot::{EdgeKinds, Snapshot, SymbolView};
 use serde_json::{Map, Value, json};
 
 use crate::tools::{self, Toolset};
@@ -35,6 +38,21 @@ pub(super) fn samples(snapshot: &Snapshot, count: usize) -> Vec<Sample> {
             path: symbol.path().to_string(),
         })
         .collect()
+}
+
+/// Functions and methods that 33 to 38 others call, as many as the one that peers show; a dozen of them, evenly spread.
+pub(super) fn many_callers(snapshot: &Snapshot) -> Vec<String> {
+    let callers = |symbol: &SymbolView<'_>| {
+        let edges = snapshot.incoming(symbol.id(), EdgeKind::Calls);
+        edges.map(|edge| edge.from).collect::<BTreeSet<_>>().len()
+    };
+    let found: Vec<String> = snapshot
+        .symbols()
+        .filter(|symbol| symbol.id_string().contains("::") && (33..=38).contains(&callers(symbol)))
+        .map(|symbol| symbol.id_string())
+        .collect();
+    let step = (found.len() / 12).max(1);
+    found.into_iter().step_by(step).take(12).collect()
 }
 
 /// The questions, and the tools that are not asked: those that write or that wait for a language server.

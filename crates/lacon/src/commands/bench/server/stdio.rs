@@ -122,8 +122,17 @@ pub(in crate::commands::bench) fn text(result: &Value) -> (String, bool) {
 
 /// Memory of a process that is resident, in bytes; 0 where the system does not tell.
 pub(in crate::commands::bench) fn resident(process: u32) -> u64 {
+    status_of(process, "VmRSS:")
+}
+
+/// The part of it that no file backs.
+pub(super) fn heap(process: u32) -> u64 {
+    status_of(process, "RssAnon:")
+}
+
+fn status_of(process: u32, entry: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(entry));
     line.and_then(|value| value.trim().trim_end_matches(" kB").parse::<u64>().ok())
         .map_or(0, |kilobytes| kilobytes * 1024)
 }

@@ -1,0 +1,49 @@
+//! Gives memory back to the system after a question that took much of it.
+//!
+//! The allocator keeps what was freed for the next time. Reading a whole repository for contracts takes a hundred megabytes for a
+//! second, and a server that lives for days should not hold them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A question shorter than this has not taken much.
+pub(crate) const LONG: Duration = Duration::from_millis(20);
+/// Resident bytes beyond those at the last time that are worth the effort.
+const MUCH: u64 = 16 << 20;
+
+/// Bytes that were resident after memory was last given back.
+static RESIDENT: AtomicU64 = AtomicU64::new(0);
+
+/// Called after a long question; gives memory back where much has gathered.
+pub(crate) fn tidy() {
+    if resident() < RESIDENT.load(Ordering::Relaxed).saturating_add(MUCH) {
+        return;
+    }
+    give_back();
+    RESIDENT.store(resident(), Ordering::Relaxed);
+}
+
+/// Bytes of this process that are resident; 0 where the system does not tell.
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or_default() * 4096
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn give_back() {
+    #[expect(
+        unsafe_code,
+        reason = "a call without arguments that matter; nothing in Rust does it"
+    )]
+    unsafe {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> i32;
+        }
+        // Whether anything was given back changes nothing here.
+        let _ = malloc_trim(0);
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn give_back() {}
