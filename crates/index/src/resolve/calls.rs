@@ -135,7 +135,7 @@ impl Evaluation<'_> {
     /// The result of calling `callee`.
     pub fn call(&mut self, id: ExpressionId, callee: ExpressionId, arguments: &Arguments) -> Set {
         let mut set = Set::default();
-        let callees = self.expand(self.set_of(callee).facts());
+        let callees = self.expanded(callee);
         let callees = self.fitting(callees, arguments.count(), arguments.list);
         for &fact in callees.facts() {
             self.apply(fact, arguments, id, &mut set);
@@ -143,7 +143,7 @@ impl Evaluation<'_> {
         if let Expression::Member { object, name } = *self.facts.expression(callee)
             && let Some(&operation) = self.policy.methods.get(&self.words[name.index()])
         {
-            let objects = self.expand(self.set_of(object).facts());
+            let objects = self.expanded(object);
             let unknown = callees.facts().iter().all(|fact| fact.value == Value::Foreign);
             self.operate(operation, objects.facts(), unknown, arguments, id, &mut set);
         }

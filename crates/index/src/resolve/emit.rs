@@ -145,8 +145,7 @@ impl Emission<'_, '_> {
         ];
         let mut ends = Ends::new();
         for expression in applied.into_iter().flatten() {
-            let plain = self.evaluation.set_of(expression);
-            for &fact in self.evaluation.expand(plain.facts()).facts() {
+            for &fact in self.evaluation.expanded(expression).facts() {
                 self.callee(fact, reference, 2, &mut ends);
             }
         }
@@ -155,9 +154,8 @@ impl Emission<'_, '_> {
 
     /// What runs without being named. Only functions of the tree count: nobody looks for the others.
     fn implicit(&mut self, reference: Reference) {
-        let plain = self.evaluation.set_of(reference.expression);
         let mut ends = Ends::new();
-        for &fact in self.evaluation.expand(plain.facts()).facts() {
+        for &fact in self.evaluation.expanded(reference.expression).facts() {
             match fact.value {
                 Value::Method(function, _) | Value::MethodOf(function, _) => {
                     ends.push((End::Definition(function), fact.evidence, EdgeKind::Calls));
@@ -193,8 +191,7 @@ impl Emission<'_, '_> {
             ends.extend(accessor.map(|accessor| (End::Definition(accessor), evidence, EdgeKind::Calls)));
         }
         let word = self.evaluation.words[name.index()];
-        let objects = self.evaluation.set_of(object);
-        for fact in self.evaluation.expand(objects.facts()).facts() {
+        for fact in self.evaluation.expanded(object).facts() {
             let Value::Object(object) = fact.value else { continue };
             for held in self.evaluation.read(Key::content(object, word)).facts() {
                 if let Value::Function(function) = held.value
@@ -207,8 +204,7 @@ impl Emission<'_, '_> {
     }
 
     fn call(&mut self, reference: Reference) {
-        let plain = self.evaluation.set_of(reference.expression);
-        let values = self.evaluation.expand(plain.facts());
+        let values = self.evaluation.expanded(reference.expression);
         let values = self
             .evaluation
             .fitting(values, arguments_of(reference), self.list_of(reference));

@@ -8,13 +8,14 @@
 use std::cell::{OnceCell, RefCell};
 
 use smallvec::SmallVec;
-use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Flow, Name};
+use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Name};
 
-use super::bindings::{Bindings, Source};
+use super::bindings::Bindings;
 use super::languages::Compiled;
 use super::linker::Names;
 use super::members;
 use super::names::is_callable;
+use super::passes::Ledger;
 use super::tables::Round;
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
@@ -53,24 +54,18 @@ pub struct Evaluation<'a> {
     pub(super) arena: Vec<Fact>,
     /// What decorators make of each decorated definition.
     pub(super) decorated: WordMap<Word, Set>,
-    /// Contributions of the pass before and of this one.
-    pub(super) previous: WordMap<Key, Set>,
-    pub(super) current: WordMap<Key, Set>,
-    /// What was read, with what the other files say about it: that stays the same for a whole round.
-    pub(super) reads: WordMap<Key, Set>,
-    /// Whether the expression being evaluated read anything that can still change.
-    pub(super) unsettled: bool,
-    /// By expression: something before it depends on it, so that its change asks for another pass.
-    pub(super) late: Vec<bool>,
-    /// By expression: nothing that it depends on can change any more.
-    pub(super) settled: Vec<bool>,
+    /// What was read and said so far.
+    pub(super) ledger: Ledger,
     /// Members found so far, by (type, name).
     pub(super) lookups: RefCell<Lookups>,
     /// What bare names mean that the file does not bind, found so far.
     pub(super) ambients: WordMap<Word, Names>,
     /// Members found so far in all ancestors of a type.
     pub(super) owned: RefCell<Owned>,
-    pub(super) changed: bool,
+    /// What imports bind, found so far.
+    pub(super) imported: Vec<Option<Names>>,
+    /// What runs when an instance is made, found so far.
+    pub(super) constructors: RefCell<WordMap<u64, SmallVec<[Place; 2]>>>,
     /// By binding, filled when first asked for.
     pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,
 }
@@ -79,6 +74,11 @@ impl<'a> Evaluation<'a> {
     /// Evaluates `facts` to a fixed point (or [`MAX_PASSES`]).
     pub fn new(linker: View<'a>, round: &'a Round, file: u32, facts: &'a FileFacts) -> Evaluation<'a> {
         let policy = linker.policy(file);
+        let steps = facts.expressions.len()
+            + 2 * facts.definitions.len()
+            + facts.flows.len()
+            + facts.bindings.len()
+            + facts.exports.len();
         let mut evaluation = Evaluation {
             linker,
             round,
@@ -97,48 +97,35 @@ impl<'a> Evaluation<'a> {
             sets: vec![(0, 0); facts.expressions.len()],
             arena: Vec::new(),
             decorated: WordMap::default(),
-            previous: WordMap::default(),
-            current: WordMap::default(),
-            reads: WordMap::default(),
-            unsettled: false,
-            late: late(facts),
-            settled: vec![false; facts.expressions.len()],
+            ledger: Ledger::new(steps, facts.expressions.len()),
             lookups: RefCell::default(),
             ambients: WordMap::default(),
             owned: RefCell::default(),
-            changed: false,
+            imported: vec![None; facts.imports.len()],
+            constructors: RefCell::default(),
             declared_types: OnceCell::new(),
         };
         for _ in 0..MAX_PASSES {
-            evaluation.changed = false;
-            evaluation.pass();
-            let stable = !evaluation.changed && !evaluation.said_news();
-            evaluation.previous = std::mem::take(&mut evaluation.current);
-            if stable {
+            if !evaluation.pass() {
                 break;
             }
+            evaluation.ledger.end_pass();
         }
         evaluation
     }
 
-    /// Whether this pass contributed something else than the one before to a key that the file itself reads.
-    pub(super) fn said_news(&self) -> bool {
-        let differs = |left: &WordMap<Key, Set>, right: &WordMap<Key, Set>| {
-            left.iter()
-                .any(|(key, set)| self.reads.contains_key(key) && right.get(key) != Some(set))
-        };
-        differs(&self.current, &self.previous) || differs(&self.previous, &self.current)
-    }
-
     /// What the file contributes and which keys it read.
-    pub fn finish(self) -> (WordMap<Key, Set>, Vec<Key>) {
-        (self.previous, self.reads.into_keys().collect())
+    pub fn finish(self) -> (Vec<(Key, Set)>, Vec<Key>) {
+        self.ledger.finish()
     }
 
     /// The facts of an expression.
     pub fn facts_of(&self, expression: ExpressionId) -> &[Fact] {
         match self.sets.get(expression.index()) {
-            Some(&(start, end)) => &self.arena[start as usize..end as usize],
+            Some(&(start, end)) => {
+                self.ledger.look(expression.0);
+                &self.arena[start as usize..end as usize]
+            }
             None => &[],
         }
     }
@@ -155,29 +142,27 @@ impl<'a> Evaluation<'a> {
 
     /// What all files say about `key`.
     pub fn read(&mut self, key: Key) -> Set {
-        self.unsettled = true;
-        let others = self.reads.entry(key).or_insert_with(|| {
-            let mut set = Set::default();
-            self.round.read(key, self.file, &mut set);
-            set
-        });
-        let mut set = others.clone();
-        if let Some(known) = self.previous.get(&key) {
-            set.extend(known.facts());
-        }
-        if let Some(known) = self.current.get(&key) {
-            set.extend(known.facts());
-        }
-        set
+        self.ledger.read(key, self.round, self.file)
     }
 
     /// Adds facts to `key`, leaving out what is of no use elsewhere.
     pub fn contribute(&mut self, key: Key, facts: &[Fact], at_best: Evidence) {
-        if facts.is_empty() {
-            return;
+        if !facts.is_empty() {
+            self.ledger.say(key, facts, at_best);
         }
-        let set = self.current.entry(key).or_default();
-        set.extend_at_best(facts, at_best);
+    }
+
+    /// The facts of an expression, with parameters replaced by what callers pass for them.
+    pub fn expanded(&mut self, expression: ExpressionId) -> Set {
+        let set = self.set_of(expression);
+        match set
+            .facts()
+            .iter()
+            .any(|fact| matches!(fact.value, Value::Parameter(..)))
+        {
+            true => self.expand(set.facts()),
+            false => set,
+        }
     }
 
     /// Replaces parameters by what callers pass for them.
@@ -235,70 +220,62 @@ impl<'a> Evaluation<'a> {
         set
     }
 
-    pub(super) fn pass(&mut self) {
-        for index in 0..self.facts.expressions.len() {
-            if self.settled[index] {
-                continue;
-            }
-            self.unsettled = false;
-            match self.transfer(ExpressionId(index as u32)) {
-                Some(set) => self.store(index, set.facts()),
-                None => self.settled[index] = true,
-            }
-            if !self.unsettled {
-                self.settled[index] = self.settles(ExpressionId(index as u32));
-            }
+    /// Runs every step whose inputs changed; false when there is none.
+    fn pass(&mut self) -> bool {
+        let facts = self.facts;
+        let mut ran = false;
+        for index in 0..facts.expressions.len() {
+            ran |= self.step(index, |evaluation| {
+                if let Some(set) = evaluation.transfer(ExpressionId(index as u32)) {
+                    evaluation.store(index, set.facts());
+                }
+            });
         }
-        self.decorate();
-        for flow in 0..self.facts.flows.len() {
-            self.flow(self.facts.flows[flow]);
-        }
-        self.publish_definitions();
-        self.publish_names();
-        self.publish_exports();
-    }
-
-    /// Whether an expression that read no table has its final value. What contributes on its own never settles.
-    pub(super) fn settles(&self, id: ExpressionId) -> bool {
-        let settled = |id: ExpressionId| self.settled.get(id.index()).copied().unwrap_or(false);
-        match *self.facts.expression(id) {
-            Expression::Unknown | Expression::Text(_) | Expression::Literal(_) => true,
-            Expression::Free { .. } | Expression::This(_) | Expression::Super(_) | Expression::Module(_) => true,
-            Expression::Bound { binding, at } => {
-                let mut all = true;
-                self.bindings.reaching(binding.0, at, |source| {
-                    all &= match source {
-                        Source::Value(value) | Source::Type(value) => settled(value),
-                        Source::Definition(id) => self.facts.definition(id).decorators.is_empty(),
-                        Source::Import(_) | Source::Parameter(..) | Source::Receiver(..) => true,
-                    };
+        let mut first = facts.expressions.len();
+        for index in 0..facts.definitions.len() {
+            if !facts.definitions[index].decorators.is_empty() {
+                ran |= self.step(first + index, |evaluation| {
+                    evaluation.decorate(DefinitionId(index as u32))
                 });
-                all
             }
-            Expression::Member { object: inner, .. }
-            | Expression::Argument { value: inner, .. }
-            | Expression::Index { object: inner, .. }
-            | Expression::Unwrap(inner)
-            | Expression::Element(inner)
-            | Expression::Item(inner, _)
-            | Expression::Entered(inner)
-            | Expression::Typed(inner)
-            | Expression::Wrapped(inner) => settled(inner),
-            Expression::Choice(list) => self
-                .facts
-                .list(list)
-                .iter()
-                .all(|&choice| settled(ExpressionId(choice))),
-            _ => false,
         }
+        first += facts.definitions.len();
+        for (index, &flow) in facts.flows.iter().enumerate() {
+            ran |= self.step(first + index, |evaluation| evaluation.flow(flow));
+        }
+        first += facts.flows.len();
+        for index in 0..facts.definitions.len() {
+            ran |= self.step(first + index, |evaluation| {
+                evaluation.publish_definition(DefinitionId(index as u32));
+            });
+        }
+        first += facts.definitions.len();
+        for index in 0..facts.bindings.len() {
+            ran |= self.step(first + index, |evaluation| evaluation.publish_name(index));
+        }
+        first += facts.bindings.len();
+        for (index, export) in facts.exports.iter().enumerate() {
+            ran |= self.step(first + index, |evaluation| evaluation.publish_export(export));
+        }
+        ran
     }
 
-    pub(super) fn store(&mut self, index: usize, facts: &[Fact]) {
+    fn step(&mut self, step: usize, run: impl FnOnce(&mut Self)) -> bool {
+        let since = self.ledger.mark();
+        let stale = self.ledger.begin(step);
+        if stale {
+            run(self);
+            self.ledger.end(step, since);
+        }
+        stale
+    }
+
+    fn store(&mut self, index: usize, facts: &[Fact]) {
         let (start, end) = self.sets[index];
         if self.arena[start as usize..end as usize] == *facts {
             return;
         }
-        self.changed |= self.late[index];
+        self.ledger.value_changed(index);
         let start = self.arena.len() as u32;
         self.arena.extend_from_slice(facts);
         self.sets[index] = (start, self.arena.len() as u32);
@@ -322,7 +299,7 @@ impl<'a> Evaluation<'a> {
             }
             Expression::New { type_, arguments } => {
                 let arguments = self.arguments(arguments);
-                let types = self.expand(self.set_of(type_).facts());
+                let types = self.expanded(type_);
                 let mut set = Set::default();
                 for &fact in types.facts() {
                     self.construct(fact, &arguments, id, &mut set);
@@ -331,7 +308,7 @@ impl<'a> Evaluation<'a> {
             }
             Expression::Argument { value, .. } => self.set_of(value),
             Expression::Index { object, key } => {
-                let object = self.expand(self.set_of(object).facts());
+                let object = self.expanded(object);
                 self.index(object.facts(), key.map(|key| self.words[key.index()]))
             }
             Expression::Sequence { elements } => self.sequence(id, self.facts.list(elements)),
@@ -354,19 +331,19 @@ impl<'a> Evaluation<'a> {
                 set
             }
             Expression::Unwrap(inner) => {
-                let inner = self.expand(self.set_of(inner).facts());
+                let inner = self.expanded(inner);
                 self.unwrap(inner.facts())
             }
             Expression::Element(inner) => {
-                let inner = self.expand(self.set_of(inner).facts());
+                let inner = self.expanded(inner);
                 self.element(inner.facts())
             }
             Expression::Item(inner, position) => {
-                let inner = self.expand(self.set_of(inner).facts());
+                let inner = self.expanded(inner);
                 self.item(inner.facts(), position)
             }
             Expression::Entered(inner) => {
-                let inner = self.expand(self.set_of(inner).facts());
+                let inner = self.expanded(inner);
                 self.entered(inner.facts())
             }
             Expression::Module(name) => self.text_module(self.words[name.index()]),
@@ -430,37 +407,4 @@ pub fn add_held(set: &mut Set, facts: &[Fact], at_best: Evidence) {
 pub fn position_word(position: usize) -> Word {
     let mut text = itoa::Buffer::new();
     Word::of(text.format(position))
-}
-
-/// The expressions whose value goes to a name that an earlier expression already mentions.
-fn late(facts: &FileFacts) -> Vec<bool> {
-    let mut first = vec![u32::MAX; facts.bindings.len()];
-    for (index, expression) in facts.expressions.iter().enumerate() {
-        if let Expression::Bound { binding, .. } = *expression
-            && let Some(first) = first.get_mut(binding.index())
-        {
-            *first = (*first).min(index as u32);
-        }
-    }
-    let mut late = vec![false; facts.expressions.len()];
-    let mut mark = |binding: u32, value: ExpressionId| {
-        if let Some(late) = late.get_mut(value.index()) {
-            *late |= first.get(binding as usize).is_some_and(|&first| first < value.0);
-        }
-    };
-    for flow in &facts.flows {
-        if let Flow::Assign { target, value, .. } | Flow::Typed { target, type_: value } = *flow
-            && let Expression::Bound { binding, .. } = *facts.expression(target)
-        {
-            mark(binding.0, value);
-        }
-    }
-    for (number, binding) in facts.bindings.iter().enumerate() {
-        if let syntax::facts::Bound::Definition(id) = binding.to
-            && let Some(type_) = facts.definition(id).result
-        {
-            mark(number as u32, type_);
-        }
-    }
-    late
 }

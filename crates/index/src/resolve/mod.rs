@@ -48,6 +48,7 @@ pub mod modules;
 mod names;
 mod numbers;
 mod overloads;
+mod passes;
 mod publish;
 mod relink;
 mod satisfaction;

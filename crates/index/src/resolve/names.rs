@@ -55,7 +55,10 @@ impl Evaluation<'_> {
                 }
                 Source::Definition(id) => self.definition_value(id, Evidence::Lexical, &mut set),
                 Source::Import(import) => {
-                    let found = self.linker.imported(self.file, import);
+                    let linker = self.linker;
+                    let found = self.imported[import as usize]
+                        .get_or_insert_with(|| linker.imported(self.file, import))
+                        .clone();
                     self.add_found(&found, Evidence::Import, &mut set);
                 }
                 Source::Parameter(function, index) => {
@@ -292,6 +295,10 @@ impl Evaluation<'_> {
         if let Some(value) = self.linker.as_value(place) {
             set.insert(Fact::new(value, at_best));
         }
+        if definition.decorators.is_empty() {
+            return;
+        }
+        self.ledger.look_at_decorated();
         if let Some(extra) = self.decorated.get(&decorated_name(place)) {
             set.extend_at_best(extra.facts(), Evidence::FollowedValue);
         }

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Passing};
 
 use super::evaluate::Evaluation;
+use super::linker::packed;
 use super::links::{ParameterLink, is_function};
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
@@ -216,7 +217,14 @@ impl Evaluation<'_> {
 
     /// The constructors of `class` that fit; all when none does.
     pub fn constructors(&self, class: Place, count: Option<usize>, arguments: Option<List>) -> SmallVec<[Place; 2]> {
-        self.accepting(self.linker.constructors(class), count, arguments)
+        let linker = self.linker;
+        let mut known = self.constructors.borrow_mut();
+        let constructors = known
+            .entry(packed(class))
+            .or_insert_with(|| linker.constructors(class))
+            .clone();
+        drop(known);
+        self.accepting(constructors, count, arguments)
     }
 
     /// Those of `functions` that fit; all when none does.

@@ -11,53 +11,48 @@ use super::value::{Fact, Place, Set, Value};
 use super::words::{Key, UNKEYED};
 use crate::model::Evidence;
 use smallvec::SmallVec;
-use syntax::facts::{DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, ScopeKind};
+use syntax::facts::{DefinitionId, Export, Expression, ExpressionId, Flags, Flow, Kind, ScopeKind};
 
 impl Evaluation<'_> {
-    /// Applies the decorators of every decorated definition, the innermost first.
-    pub(super) fn decorate(&mut self) {
-        for index in 0..self.facts.definitions.len() {
-            let definition = &self.facts.definitions[index];
-            if definition.decorators.is_empty() {
-                continue;
+    /// Applies the decorators of a definition, the innermost first.
+    pub(super) fn decorate(&mut self, id: DefinitionId) {
+        let definition = self.facts.definition(id);
+        let place = self.place(id);
+        let Some(plain) = self.linker.as_value(place) else {
+            return;
+        };
+        let mut value = Set::of(plain, Evidence::Lexical);
+        for &decorator in definition.decorators.iter().rev() {
+            let arguments = Arguments::of_one(value.clone());
+            let decorators = self.expanded(decorator);
+            let mut next = Set::default();
+            for &fact in decorators.facts() {
+                self.apply(fact, &arguments, decorator, &mut next);
             }
-            let place = self.place(DefinitionId(index as u32));
-            let Some(plain) = self.linker.as_value(place) else {
-                continue;
-            };
-            let mut value = Set::of(plain, Evidence::Lexical);
-            for &decorator in definition.decorators.iter().rev() {
-                let arguments = Arguments::of_one(value.clone());
-                let decorators = self.expand(self.set_of(decorator).facts());
-                let mut next = Set::default();
-                for &fact in decorators.facts() {
-                    self.apply(fact, &arguments, decorator, &mut next);
-                }
-                let known = next
-                    .facts()
-                    .iter()
-                    .any(|fact| !matches!(fact.value, Value::Foreign | Value::External(_)));
-                if known && !next.is_many() {
-                    value = next;
-                }
+            let known = next
+                .facts()
+                .iter()
+                .any(|fact| !matches!(fact.value, Value::Foreign | Value::External(_)));
+            if known && !next.is_many() {
+                value = next;
             }
-            let mut extra = Set::default();
-            for &fact in value.facts() {
-                if fact.value != plain {
-                    extra.insert(fact.at_best(Evidence::FollowedValue));
-                }
-            }
-            let name = decorated_name(place);
-            if self
-                .decorated
-                .get(&name)
-                .map_or(!extra.is_empty(), |known| *known != extra)
-            {
-                self.changed = true;
-            }
-            self.contribute(Key::variable(self.file, name), extra.facts(), Evidence::FollowedValue);
-            self.decorated.insert(name, extra);
         }
+        let mut extra = Set::default();
+        for &fact in value.facts() {
+            if fact.value != plain {
+                extra.insert(fact.at_best(Evidence::FollowedValue));
+            }
+        }
+        let name = decorated_name(place);
+        if self
+            .decorated
+            .get(&name)
+            .map_or(!extra.is_empty(), |known| *known != extra)
+        {
+            self.ledger.decorated_changed();
+        }
+        self.contribute(Key::variable(self.file, name), extra.facts(), Evidence::FollowedValue);
+        self.decorated.insert(name, extra);
     }
 
     pub(super) fn flow(&mut self, flow: Flow) {
@@ -109,7 +104,7 @@ impl Evaluation<'_> {
         match *self.facts.expression(target) {
             Expression::Member { object, name } => {
                 let word = self.words[name.index()];
-                let objects = self.expand(self.set_of(object).facts());
+                let objects = self.expanded(object);
                 for object in objects.facts() {
                     match object.value {
                         Value::Instance(class) | Value::Class(class) | Value::Function(class) => {
@@ -123,7 +118,7 @@ impl Evaluation<'_> {
             }
             Expression::Index { object, key } => {
                 let part = key.map_or(UNKEYED, |key| self.words[key.index()]);
-                let objects = self.expand(self.set_of(object).facts());
+                let objects = self.expanded(object);
                 for object in objects.facts() {
                     if let Value::Object(object) = object.value {
                         self.fill(object, part, facts);
@@ -146,96 +141,90 @@ impl Evaluation<'_> {
         }
     }
 
-    pub(super) fn publish_definitions(&mut self) {
-        for index in 0..self.facts.definitions.len() {
-            let definition = &self.facts.definitions[index];
-            let place = self.place(DefinitionId(index as u32));
-            let owner = self.linker.definition(place).and_then(|link| link.owner);
-            let word = self.words[definition.name.index()];
-            if runs(definition) {
-                let key = Key::returned(place);
-                if let Some(result) = definition.result {
-                    let values = self.instances(self.facts_of(result));
-                    self.contribute(key, values.facts(), Evidence::DeclaredReceiver);
-                }
-                if self.policy.policy.types_lambdas {
-                    self.publish_function_types(DefinitionId(index as u32));
-                }
-                if definition.flags.contains(Flags::GENERATOR) {
-                    let generator = Fact::new(Value::Object(place.object(Place::GENERATOR)), Evidence::FollowedValue);
-                    self.contribute(key, &[generator], Evidence::FollowedValue);
-                }
-                continue;
+    pub(super) fn publish_definition(&mut self, id: DefinitionId) {
+        let definition = self.facts.definition(id);
+        let place = self.place(id);
+        let owner = self.linker.definition(place).and_then(|link| link.owner);
+        let word = self.words[definition.name.index()];
+        if runs(definition) {
+            let key = Key::returned(place);
+            if let Some(result) = definition.result {
+                let values = self.instances(self.facts_of(result));
+                self.contribute(key, values.facts(), Evidence::DeclaredReceiver);
             }
-            if is_type(definition.kind)
-                && let Some(type_) = definition.result
-            {
+            if self.policy.policy.types_lambdas {
+                self.publish_function_types(id);
+            }
+            if definition.flags.contains(Flags::GENERATOR) {
+                let generator = Fact::new(Value::Object(place.object(Place::GENERATOR)), Evidence::FollowedValue);
+                self.contribute(key, &[generator], Evidence::FollowedValue);
+            }
+            return;
+        }
+        if is_type(definition.kind)
+            && let Some(type_) = definition.result
+        {
+            let values = self.instances(self.facts_of(type_));
+            self.contribute(
+                Key::field(place, UNDERLYING),
+                values.facts(),
+                Evidence::DeclaredReceiver,
+            );
+            return;
+        }
+        match (definition.kind, definition.result, owner) {
+            (Kind::EnumMember, _, Some(owner)) => {
+                let member = Fact::new(Value::Instance(owner), Evidence::DeclaredReceiver);
+                self.contribute(Key::field(owner, word), &[member], Evidence::DeclaredReceiver);
+            }
+            (Kind::TypeAlias, Some(type_), None) => {
+                let types = self.set_of(type_);
+                self.contribute(Key::variable(self.file, word), types.facts(), Evidence::Lexical);
+            }
+            (Kind::TypeAlias, Some(type_), Some(owner)) => {
+                let types = self.set_of(type_);
+                self.contribute(Key::field(owner, word), types.facts(), Evidence::Lexical);
+            }
+            (_, Some(type_), Some(owner)) => {
                 let values = self.instances(self.facts_of(type_));
-                self.contribute(
-                    Key::field(place, UNDERLYING),
-                    values.facts(),
-                    Evidence::DeclaredReceiver,
-                );
-                continue;
+                self.contribute(Key::field(owner, word), values.facts(), Evidence::DeclaredReceiver);
             }
-            match (definition.kind, definition.result, owner) {
-                (Kind::EnumMember, _, Some(owner)) => {
-                    let member = Fact::new(Value::Instance(owner), Evidence::DeclaredReceiver);
-                    self.contribute(Key::field(owner, word), &[member], Evidence::DeclaredReceiver);
-                }
-                (Kind::TypeAlias, Some(type_), None) => {
-                    let types = self.set_of(type_);
-                    self.contribute(Key::variable(self.file, word), types.facts(), Evidence::Lexical);
-                }
-                (Kind::TypeAlias, Some(type_), Some(owner)) => {
-                    let types = self.set_of(type_);
-                    self.contribute(Key::field(owner, word), types.facts(), Evidence::Lexical);
-                }
-                (_, Some(type_), Some(owner)) => {
-                    let values = self.instances(self.facts_of(type_));
-                    self.contribute(Key::field(owner, word), values.facts(), Evidence::DeclaredReceiver);
-                }
-                _ => {}
-            }
+            _ => {}
         }
     }
 
-    /// Contributes what variables of the file and of its types hold in the end.
-    pub(super) fn publish_names(&mut self) {
-        for number in 0..self.facts.bindings.len() {
-            let binding = self.facts.bindings[number];
-            let Some(scope) = self.facts.scopes.get(binding.scope.index()) else {
-                continue;
-            };
-            let word = self.words[binding.name.index()];
-            let key = match (scope.kind, scope.definition) {
-                (ScopeKind::File, _) => Key::variable(self.file, word),
-                (ScopeKind::Type | ScopeKind::Module, Some(class)) => Key::field(self.place(class), word),
-                _ => continue,
-            };
-            let mut sources: SmallVec<[Source; 4]> = SmallVec::new();
-            self.bindings.lasting(number as u32, |source| {
-                if !matches!(source, Source::Import(_)) {
-                    sources.push(source);
-                }
-            });
-            // A name that only ever is one definition is found by the linker.
-            if let [Source::Definition(_)] = sources.as_slice() {
-                continue;
+    /// Contributes what a variable of the file or of one of its types holds in the end.
+    pub(super) fn publish_name(&mut self, number: usize) {
+        let binding = self.facts.bindings[number];
+        let Some(scope) = self.facts.scopes.get(binding.scope.index()) else {
+            return;
+        };
+        let word = self.words[binding.name.index()];
+        let key = match (scope.kind, scope.definition) {
+            (ScopeKind::File, _) => Key::variable(self.file, word),
+            (ScopeKind::Type | ScopeKind::Module, Some(class)) => Key::field(self.place(class), word),
+            _ => return,
+        };
+        let mut sources: SmallVec<[Source; 4]> = SmallVec::new();
+        self.bindings.lasting(number as u32, |source| {
+            if !matches!(source, Source::Import(_)) {
+                sources.push(source);
             }
-            let values = self.sources(&sources);
-            self.contribute(key, values.facts(), Evidence::Lexical);
+        });
+        // A name that only ever is one definition is found by the linker.
+        if let [Source::Definition(_)] = sources.as_slice() {
+            return;
         }
+        let values = self.sources(&sources);
+        self.contribute(key, values.facts(), Evidence::Lexical);
     }
 
-    pub(super) fn publish_exports(&mut self) {
+    pub(super) fn publish_export(&mut self, export: &Export) {
         let links = self.linker.own(self.file);
-        for export in &self.facts.exports {
-            let word = self.words[export.name.index()];
-            if let (Some(value), Some(ExportLink::Value)) = (export.value, links.export(word)) {
-                let values = self.set_of(value);
-                self.contribute(exported(self.file, word), values.facts(), Evidence::Lexical);
-            }
+        let word = self.words[export.name.index()];
+        if let (Some(value), Some(ExportLink::Value)) = (export.value, links.export(word)) {
+            let values = self.set_of(value);
+            self.contribute(exported(self.file, word), values.facts(), Evidence::Lexical);
         }
     }
 }

@@ -19,9 +19,8 @@ pub struct Contributions {
 }
 
 impl Contributions {
-    /// Packs the sets.
-    pub fn new(sets: WordMap<Key, Set>) -> Contributions {
-        let mut sorted: Vec<(Key, Set)> = sets.into_iter().filter(|(_, set)| !set.is_empty()).collect();
+    /// Packs the sets, none of which is empty.
+    pub fn new(mut sorted: Vec<(Key, Set)>) -> Contributions {
         sorted.sort_unstable_by_key(|&(key, _)| key);
         let mut packed = Contributions {
             keys: Vec::with_capacity(sorted.len()),

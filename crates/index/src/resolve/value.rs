@@ -106,8 +106,15 @@ impl Fact {
 pub const MAX_SET: usize = 16;
 
 /// A bounded sorted set of facts.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(PartialEq, Eq, Debug, Default)]
 pub struct Set(SmallVec<[Fact; 2]>);
+
+impl Clone for Set {
+    // Copies the facts at once.
+    fn clone(&self) -> Set {
+        Set(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl Set {
     /// The set of one.
@@ -145,26 +152,52 @@ impl Set {
 
     /// Adds a fact; of two for the same value the better evidence stays.
     pub fn insert(&mut self, fact: Fact) {
+        self.grow(fact);
+    }
+
+    /// As [`Set::insert`]; says whether the set is another one now.
+    pub fn grow(&mut self, fact: Fact) -> bool {
+        if self.0.is_empty() && fact.value != Value::Many {
+            self.0.push(fact);
+            return true;
+        }
         if self.is_many() {
-            return;
+            return false;
         }
         if fact.value == Value::Many {
-            self.0.clear();
-            self.0.push(Fact::new(Value::Many, Evidence::Candidate));
-            return;
+            self.overflow();
+            return true;
         }
         match self.0.binary_search_by(|known| known.value.cmp(&fact.value)) {
-            Ok(found) => self.0[found].evidence = self.0[found].evidence.min(fact.evidence),
-            Err(_) if self.0.len() == MAX_SET => {
-                self.0.clear();
-                self.0.push(Fact::new(Value::Many, Evidence::Candidate));
+            Ok(found) => {
+                let better = fact.evidence < self.0[found].evidence;
+                if better {
+                    self.0[found].evidence = fact.evidence;
+                }
+                better
             }
-            Err(place) => self.0.insert(place, fact),
+            Err(_) if self.0.len() == MAX_SET => {
+                self.overflow();
+                true
+            }
+            Err(place) => {
+                self.0.insert(place, fact);
+                true
+            }
         }
+    }
+
+    fn overflow(&mut self) {
+        self.0.clear();
+        self.0.push(Fact::new(Value::Many, Evidence::Candidate));
     }
 
     /// Adds all of `facts`.
     pub fn extend(&mut self, facts: &[Fact]) {
+        if self.0.is_empty() {
+            self.0.extend_from_slice(facts);
+            return;
+        }
         for &fact in facts {
             self.insert(fact);
         }

@@ -1,0 +1,146 @@
+//! What resolution alone costs: `cargo run --release -p index --example resolve_speed -- <directory> [facts] [times] [follow]`.
+//!
+//! The facts of the directory are extracted once and kept in the file `facts`, so that a profile shows resolution and nothing
+//! else. Prints the CPU time of each resolution and a digest of all edges, which tells whether a change of the engine changed
+//! what it says. With `follow`, what edits need is kept as well.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use index::model::FileId;
+use index::resolve::Resolver;
+use index::tree::{Keep, Manifest, Resolve, Tree, is_manifest};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use syntax::facts::FileFacts;
+
+#[derive(Default, Serialize, Deserialize)]
+struct Prepared {
+    files: Vec<(String, String, Vec<u8>)>,
+    manifests: Vec<(String, String)>,
+}
+
+struct Directory {
+    files: Vec<(String, String, Arc<FileFacts>)>,
+    manifests: Vec<Manifest>,
+}
+
+impl Tree for Directory {
+    fn file_count(&self) -> usize {
+        self.files.len()
+    }
+    fn path(&self, file: FileId) -> &str {
+        &self.files[file.0 as usize].0
+    }
+    fn language(&self, file: FileId) -> &str {
+        &self.files[file.0 as usize].1
+    }
+    fn facts(&self, file: FileId) -> Arc<FileFacts> {
+        self.files[file.0 as usize].2.clone()
+    }
+    fn manifests(&self) -> &[Manifest] {
+        &self.manifests
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [root, facts, rest @ ..] = &arguments[..] else {
+        return Err(std::io::Error::other(
+            "usage: resolve_speed <directory> <facts> [times] [follow]",
+        ));
+    };
+    let times: usize = rest.first().and_then(|times| times.parse().ok()).unwrap_or(1);
+    let keep = match rest.get(1) {
+        Some(_) => Keep::ForUpdates,
+        None => Keep::Nothing,
+    };
+    let prepared: Prepared = match std::fs::read(facts) {
+        Ok(bytes) => postcard::from_bytes(&bytes).map_err(std::io::Error::other)?,
+        Err(_) => {
+            let prepared = prepare(Path::new(root));
+            std::fs::write(facts, postcard::to_allocvec(&prepared).map_err(std::io::Error::other)?)?;
+            prepared
+        }
+    };
+    let mut tree = Directory {
+        files: Vec::new(),
+        manifests: Vec::new(),
+    };
+    for (path, language, bytes) in prepared.files {
+        let facts = FileFacts::decode(&bytes).map_err(std::io::Error::other)?;
+        tree.files.push((path, language, Arc::new(facts)));
+    }
+    for (path, text) in prepared.manifests {
+        tree.manifests.push(Manifest {
+            path: path.as_str().into(),
+            text: text.as_str().into(),
+        });
+    }
+    let mut out = std::io::stdout().lock();
+    for _ in 0..times {
+        let resolved = Mutex::new(vec![[0; 32]; tree.files.len()]);
+        let edges = std::sync::atomic::AtomicUsize::new(0);
+        let before = cpu();
+        let mut hashing = std::time::Duration::ZERO;
+        let hashing_lock = Mutex::new(&mut hashing);
+        let mut resolver = Resolver::new();
+        resolver.resolve(&tree, keep, &|file, found| {
+            let started = std::time::Instant::now();
+            let digest = *blake3::hash(format!("{found:?}").as_bytes()).as_bytes();
+            edges.fetch_add(found.edges.len(), std::sync::atomic::Ordering::Relaxed);
+            resolved.lock().unwrap_or_else(PoisonError::into_inner)[file.0 as usize] = digest;
+            **hashing_lock.lock().unwrap_or_else(PoisonError::into_inner) += started.elapsed();
+        });
+        let spent = cpu() - before;
+        let resolved = resolved.into_inner().unwrap_or_else(PoisonError::into_inner);
+        writeln!(
+            out,
+            "{} files, {} edges, {:.2} s of CPU, of which the digest {:.2} s: {}",
+            tree.files.len(),
+            edges.into_inner(),
+            spent,
+            hashing.as_secs_f64(),
+            blake3::hash(resolved.as_flattened()).to_hex(),
+        )?;
+    }
+    Ok(())
+}
+
+/// CPU seconds of this process so far.
+fn cpu() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+fn prepare(root: &Path) -> Prepared {
+    let mut paths = Vec::new();
+    for entry in ignore::WalkBuilder::new(root).standard_filters(false).build().flatten() {
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            paths.push(entry.into_path());
+        }
+    }
+    let read = |path: &std::path::PathBuf| {
+        let name = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
+        let text = String::from_utf8(std::fs::read(path).ok()?).ok()?;
+        let language = syntax::languages::detect(&name, text.as_bytes());
+        let facts = language.map(|language| (language.name(), syntax::extract(language, &text).encode()));
+        let manifest = is_manifest(name.rsplit('/').next().unwrap_or(&name)).then_some(text);
+        Some((name, facts, manifest))
+    };
+    let mut prepared = Prepared::default();
+    for (name, facts, manifest) in paths.par_iter().filter_map(read).collect::<Vec<_>>() {
+        if let Some(text) = manifest {
+            prepared.manifests.push((name.clone(), text));
+        }
+        if let Some((language, bytes)) = facts {
+            prepared.files.push((name, language.to_string(), bytes));
+        }
+    }
+    prepared.files.sort();
+    prepared.manifests.sort();
+    prepared
+}
