@@ -9,21 +9,30 @@
 //! A path whose folder is that of the path above begins with `./`. In a conversation, a symbol that an earlier answer put in its
 //! file is said by its name alone, after a star.
 //!
+//! Of the whole answer, what goes without saying is left out: that nothing was cut, and that there are as many edges as are listed.
+//! A sentence, which a header cannot hold, stands above the rows behind an empty cell and its name. Where the lines of a row's usual
+//! edge begin with its own, they stand in its place (`41,47`).
+//!
 //! The text is a GCX1 section named `<tool>.by_file`, so any GCX1 reader takes it for a table; [`from_str`] gives back the
 //! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
 
+mod edges;
 mod editing;
 mod known;
+mod lines;
+mod source;
+mod targets;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Number, Value};
 
 use crate::answers;
 use crate::gcx::{Header, Line, Reader};
-use crate::layout::{Column, Kind, Layout};
+use crate::layout::{Column, Kind, Layout, Rows};
 
+use edges::{Related, UNRELATED, edge_cells, edges};
 pub(crate) use known::Known;
 
 /// What a layout's rows are called.
@@ -72,6 +81,11 @@ const SHAPES: &[Shape] = &[
         path: "",
         ..rows("get_file_summary", "symbols")
     },
+    Shape {
+        line: "start_line",
+        ..rows("batch_symbols", "symbols")
+    },
+    rows("smart_context", "symbols"),
     rows("analyze.dead_code", "symbols"),
     rows("analyze.hotspots", "symbols"),
     Shape {
@@ -83,14 +97,20 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
+/// Answers that are no list of symbols, each with a form of its own.
+const SPECIAL: [&str; 4] = [editing::TOOL, lines::TOOL, source::TOOL, targets::TOOL];
+
 /// Whether an answer of this layout may have a dense form.
 pub(crate) fn has_shape(layout: &Layout) -> bool {
-    SHAPES.iter().any(|shape| shape.tool == layout.tool) || layout.tool == editing::TOOL
+    SHAPES.iter().any(|shape| shape.tool == layout.tool) || SPECIAL.contains(&layout.tool)
 }
 
 /// Whether the header opens a dense section.
 pub(crate) fn opens(header: &Header) -> bool {
-    header.tool.ends_with(SUFFIX) && (shape_of(&header.tool).is_some() || editing::opens(header))
+    let Some(tool) = header.tool.strip_suffix(SUFFIX) else {
+        return false;
+    };
+    shape_of(&header.tool).is_some() || SPECIAL.contains(&tool)
 }
 
 /// The dense form, if the answer has one.
@@ -100,8 +120,12 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
 
 /// The dense form for a reader that holds the symbols of earlier answers.
 pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -> Option<String> {
-    if layout.tool == editing::TOOL {
-        return editing::to_string(layout, value, known);
+    match layout.tool {
+        editing::TOOL => return editing::to_string(layout, value, known),
+        lines::TOOL => return lines::to_string(value),
+        source::TOOL => return source::to_string(value),
+        targets::TOOL => return targets::to_string(value),
+        _ => {}
     }
     let shape = SHAPES.iter().find(|shape| shape.tool == layout.tool)?;
     let members = value.as_object()?;
@@ -112,9 +136,17 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
         .map(Value::as_object)
         .collect::<Option<_>>()?;
     let mut entries: BTreeMap<String, String> = BTreeMap::new();
+    let mut sentences = String::new();
     for (name, value) in members.iter().filter(|(name, _)| !shape.holds_rows(name)) {
-        layout.meta.iter().find(|column| column.name == name)?;
-        entries.insert(name.clone(), entry(value)?);
+        let column = whole_columns(layout).find(|column| column.name == name)?;
+        if shape.default(column.name, members).as_ref() == Some(value) {
+            continue;
+        }
+        match (entry(value), value) {
+            (Some(text), _) => drop(entries.insert(name.clone(), text)),
+            (None, Value::String(text)) => writeln!(sentences, "\t{name}\t{}", escaped(text)?).ok()?,
+            (None, _) => return None,
+        }
     }
     let cells = match shape.related {
         true => Some(edge_cells(shape, members, &items, &mut entries)?),
@@ -137,8 +169,12 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
     let mut places: Vec<Place<'_>> = Vec::with_capacity(items.len());
     for (at, row) in items.iter().enumerate() {
         let place = Place::of(shape, row)?;
-        let mut line = vec![place.said(places.last(), known), row.get(shape.line)?.as_u64()?.to_string()];
-        line.extend(cells.as_ref().map(|cells| cells[at].clone()));
+        let number = row.get(shape.line)?.as_u64()?.to_string();
+        let mut line = vec![place.said(places.last(), known)];
+        match cells.as_ref().map(|cells| cells[at].clone()) {
+            Some((number, related)) => line.extend([number, related]),
+            None => line.push(number),
+        }
         for column in &columns {
             line.push(cell(column, row.get(column.name), place.symbol)?);
         }
@@ -164,6 +200,7 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
         write!(out, " {name}={value}").ok()?;
     }
     out.push('\n');
+    out.push_str(&sentences);
     let mut under = "";
     for (place, mut line) in places.iter().zip(table) {
         if place.path != under && !known.holds(*place) {
@@ -191,8 +228,12 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
     let Some(Line::Header(header)) = reader.next_line().ok()? else {
         return None;
     };
-    if editing::opens(&header) {
-        return editing::from_lines(&header, reader, known);
+    match header.tool.strip_suffix(SUFFIX)? {
+        editing::TOOL => return editing::from_lines(&header, reader, known),
+        lines::TOOL => return lines::from_lines(&header, reader),
+        source::TOOL => return source::from_str(&header, text),
+        targets::TOOL => return targets::from_str(&header, text),
+        _ => {}
     }
     let shape = shape_of(&header.tool)?;
     let layout = answers::layout_of(shape.tool)?;
@@ -201,8 +242,14 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
     let mut related: Vec<Related> = Vec::new();
     let mut path = String::new();
     let mut owner = String::new();
+    let mut answer = Map::new();
     while let Some(line) = reader.next_line().ok()? {
         let Line::Row(line, _) = line else { return None };
+        if let Some((name, text)) = line.strip_prefix('\t').and_then(|line| line.split_once('\t')) {
+            let column = whole_columns(layout).find(|column| column.name == name)?;
+            answer.insert(column.name.into(), unescaped(text)?.into());
+            continue;
+        }
         let Some((symbol, rest)) = line.split_once('\t') else {
             path = whole_path(line, &path);
             continue;
@@ -227,7 +274,9 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
         if !shape.path.is_empty() {
             row.insert(shape.path.into(), path.into());
         }
-        row.insert(shape.line.into(), cell_of("line").parse::<u64>().ok()?.into());
+        let lines = cell_of("line");
+        let line = lines.split(',').next().unwrap_or_default();
+        row.insert(shape.line.into(), line.parse::<u64>().ok()?.into());
         for column in &others {
             let value = match header.entry(&format!("all.{}", column.name)) {
                 Some(text) => Some(read(column.kind, text)?),
@@ -238,6 +287,7 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
         if shape.related {
             let far = items.len();
             match cell_of("at") {
+                "" if far > 0 && lines.contains(',') => related.push(Related::at_lines(far, lines)?),
                 "" if far > 0 => related.push(Related::usual(far)),
                 UNRELATED => {}
                 cell => {
@@ -250,18 +300,27 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
         owner = place.owner().unwrap_or_default().to_string();
         items.push(Value::Object(row));
     }
-    let mut answer = Map::new();
     if shape.related {
         let edges = edges(&header, &items, related)?;
         answer.insert("edges".into(), edges.into());
     }
     answer.insert(shape.member.into(), items.into());
-    for column in layout.meta {
+    for column in whole_columns(layout) {
         if let Some(text) = header.entry(column.name) {
             answer.insert(column.name.into(), read(column.kind, text)?);
+        } else if !answer.contains_key(column.name) {
+            let default = shape.default(column.name, &answer);
+            answer.extend(default.map(|value| (column.name.to_string(), value)));
         }
     }
     Some(Value::Object(answer))
+}
+
+/// The columns of what is said of the whole answer: its header's, and members that are one value.
+fn whole_columns<'a>(layout: &'a Layout) -> impl Iterator<Item = &'a Column> {
+    let values = layout.sections.iter().filter(|section| section.rows == Rows::Value);
+    let named = values.flat_map(|section| section.columns.iter().filter(|column| column.name == section.member));
+    layout.meta.iter().chain(named)
 }
 
 fn shape_of(tool: &str) -> Option<&'static Shape> {
@@ -272,6 +331,17 @@ fn shape_of(tool: &str) -> Option<&'static Shape> {
 impl Shape {
     fn holds_rows(&self, member: &str) -> bool {
         member == self.member || (self.related && member == "edges")
+    }
+
+    /// What goes without saying of the whole: nothing was left out, and there are as many edges as are listed.
+    fn default(&self, name: &str, members: &Map<String, Value>) -> Option<Value> {
+        match name {
+            "truncated" => Some(false.into()),
+            "total_edges" if self.related => Some(members.get("edges")?.as_array()?.len().into()),
+            // Each is answered, if only with why it is not.
+            "total" if self.tool == "batch_symbols" => Some(members.get(self.member)?.as_array()?.len().into()),
+            _ => None,
+        }
     }
 
     /// The columns that cannot be derived.
@@ -404,183 +474,6 @@ fn usual_kind(symbol: &str) -> &'static str {
         symbol if symbol.contains('.') => "method",
         _ => "function",
     }
-}
-
-/// An edge on the row of its far end.
-struct Related {
-    near: usize,
-    far: usize,
-    /// Number of its kind, origin and confidence among those of the header.
-    style: usize,
-    label: Option<String>,
-}
-
-/// More styles than this and they have no letter.
-const MOST_STYLES: usize = 27;
-
-/// The cell of a row without edges, where an empty one would mean the usual edge.
-const UNRELATED: &str = "~";
-
-impl Related {
-    /// The edge that goes without saying.
-    fn usual(far: usize) -> Related {
-        Related {
-            near: 0,
-            far,
-            style: 0,
-            label: None,
-        }
-    }
-
-    fn is_usual(&self) -> bool {
-        self.near == 0 && self.style == 0 && self.label.is_none()
-    }
-
-    /// `[style letter][near>]label`: near is the first row where it is not said, a missing label is `-`.
-    fn write(&self) -> String {
-        let mut text = String::new();
-        if self.style > 0 {
-            text.push(char::from(b'a' + self.style as u8 - 1));
-        }
-        if self.near > 0 {
-            text.push_str(&format!("{}>", self.near));
-        }
-        text.push_str(self.label.as_deref().unwrap_or("-"));
-        text
-    }
-
-    fn read(token: &str, far: usize) -> Option<Related> {
-        let (style, rest) = match token.as_bytes().first()? {
-            letter @ b'a'..=b'z' => (usize::from(letter - b'a') + 1, &token[1..]),
-            _ => (0, token),
-        };
-        let (near, label) = match rest.split_once('>') {
-            Some((near, label)) => (near.parse().ok()?, label),
-            None => (0, rest),
-        };
-        let label = (label != "-").then(|| label.to_string());
-        Some(Related {
-            near,
-            far,
-            style,
-            label,
-        })
-    }
-}
-
-/// The cell of each row for its edges, and the header's entries that explain them.
-fn edge_cells(
-    shape: &Shape,
-    members: &Map<String, Value>,
-    items: &[&Map<String, Value>],
-    entries: &mut BTreeMap<String, String>,
-) -> Option<Vec<String>> {
-    let edges = members.get("edges")?.as_array()?;
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    let mut places: Vec<(&str, u64)> = Vec::new();
-    for (at, row) in items.iter().enumerate() {
-        numbers.insert(row.get(shape.id)?.as_str()?, at);
-        places.push((row.get(shape.path)?.as_str()?, row.get(shape.line)?.as_u64()?));
-    }
-    let mut counts: Vec<(String, usize)> = Vec::new();
-    let mut read: Vec<(usize, usize, String, Option<String>)> = Vec::new();
-    for edge in edges {
-        let text = |name: &str| edge.get(name)?.as_str();
-        let (from, to) = (*numbers.get(text("from")?)?, *numbers.get(text("to")?)?);
-        let style = format!("{}/{}/{}", text("kind")?, text("origin")?, edge.get("confidence")?);
-        let label = match edge.get("label") {
-            None => None,
-            Some(label) => Some(label.as_str().filter(|label| is_lines(label))?.to_string()),
-        };
-        match counts.iter_mut().find(|(known, _)| *known == style) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((style.clone(), 1)),
-        }
-        read.push((from, to, style, label));
-    }
-    // The commonest needs no letter.
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    if counts.len() > MOST_STYLES {
-        return None;
-    }
-    for (at, (style, _)) in counts.iter().enumerate() {
-        entries.insert(style_entry(at), entry(&Value::String(style.clone()))?);
-    }
-    for direction in ["out", "in"] {
-        let mut related: Vec<Related> = Vec::with_capacity(read.len());
-        for (from, to, style, label) in &read {
-            let (near, far) = if direction == "out" { (*to, *from) } else { (*from, *to) };
-            related.push(Related {
-                near,
-                far,
-                style: counts.iter().position(|(known, _)| known == style)?,
-                label: label.clone(),
-            });
-        }
-        // The reader finds the order by place: only an answer in that order has a dense form.
-        if related.is_sorted_by_key(|edge| order(edge, &places)) {
-            // What most walks say goes without saying.
-            if direction == "in" {
-                entries.insert("edges".into(), direction.into());
-            }
-            let mut by_row: Vec<Vec<&Related>> = vec![Vec::new(); items.len()];
-            for edge in &related {
-                by_row[edge.far].push(edge);
-            }
-            let cell = |(row, edges): (usize, Vec<&Related>)| match edges.as_slice() {
-                [] if row > 0 => UNRELATED.to_string(),
-                [only] if row > 0 && only.is_usual() => String::new(),
-                several => several.iter().map(|edge| edge.write()).collect::<Vec<_>>().join(" "),
-            };
-            return Some(by_row.into_iter().enumerate().map(cell).collect());
-        }
-    }
-    None
-}
-
-/// Edges by near end, then by the place of the far end: how a walk finds them.
-fn order<'a>(edge: &Related, places: &[(&'a str, u64)]) -> (usize, &'a str, u64, usize) {
-    let (path, line) = places.get(edge.far).copied().unwrap_or_default();
-    (edge.near, path, line, edge.far)
-}
-
-fn edges(header: &Header, items: &[Value], mut related: Vec<Related>) -> Option<Vec<Value>> {
-    let places: Vec<(&str, u64)> = items
-        .iter()
-        .map(|row| Some((row["path"].as_str()?, row["line"].as_u64()?)))
-        .collect::<Option<_>>()?;
-    related.sort_by_key(|edge| order(edge, &places));
-    let is_out = header.entry("edges") != Some("in");
-    let id = |at: usize| items.get(at).map(|row| row["id"].clone());
-    let mut edges = Vec::with_capacity(related.len());
-    for edge in related {
-        let (from, to) = if is_out {
-            (edge.far, edge.near)
-        } else {
-            (edge.near, edge.far)
-        };
-        let mut style = header.entry(&style_entry(edge.style))?.splitn(3, '/');
-        let mut members = Map::new();
-        members.insert("from".into(), id(from)?);
-        members.insert("to".into(), id(to)?);
-        members.insert("kind".into(), style.next()?.into());
-        members.insert("origin".into(), style.next()?.into());
-        members.insert("confidence".into(), read(Kind::Float, style.next()?)?);
-        members.extend(edge.label.map(|label| ("label".to_string(), label.into())));
-        edges.push(Value::Object(members));
-    }
-    Some(edges)
-}
-
-fn style_entry(at: usize) -> String {
-    match at {
-        0 => "edge".to_string(),
-        at => format!("edge.{}", char::from(b'a' + (at as u8 - 1).min(25))),
-    }
-}
-
-fn is_lines(label: &str) -> bool {
-    !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
 }
 
 /// A value as an entry of the header, which holds no spaces.

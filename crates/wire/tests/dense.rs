@@ -72,7 +72,7 @@ fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
         ..SubGraph::default()
     };
     expect![[r#"
-        GCX1 tool=get_callers.by_file fields=symbol,line,at,kind edge=calls/ast_resolved/0.95 edge.a=calls/ast_inferred/0.6 total_edges=5 total_nodes=6 truncated=false
+        GCX1 tool=get_callers.by_file fields=symbol,line,at,kind edge=calls/ast_resolved/0.95 edge.a=calls/ast_inferred/0.6 total_nodes=6
         lib/load.py
         load	3
         app/main.py
@@ -105,7 +105,7 @@ fn what_is_the_same_in_every_row_is_said_once() {
         ..FindUsages::default()
     };
     expect![[r#"
-        GCX1 tool=find_usages.by_file fields=symbol,line all.confidence=0.95 all.edge_kind=calls all.origin=ast_resolved all.to=lib/load.py::load total=3 truncated=false
+        GCX1 tool=find_usages.by_file fields=symbol,line all.confidence=0.95 all.edge_kind=calls all.origin=ast_resolved all.to=lib/load.py::load total=3
         a.py
         f	3
         g	9
@@ -196,4 +196,114 @@ proptest! {
     fn any_graph_is_read_back(graph in graphs()) {
         check(&SubGraph::GET_DEPENDENTS, &graph);
     }
+}
+
+#[test]
+fn a_source_stands_as_it_is() {
+    let source = |text: &str, signature: Option<&str>, from: u64| {
+        let mut value = json!({
+            "id": "shop/cart.py::Cart.add", "kind": "method", "name": "add", "path": "shop/cart.py",
+            "start_line": 12, "end_line": 14, "from_line": from, "etag": "2da912f8", "source": text,
+        });
+        if let Some(signature) = signature {
+            value["sig"] = signature.into();
+        }
+        value
+    };
+    let layout = &wire::answers::SymbolSource::LAYOUT;
+    let text = "    def add(self, item):\n\t\t\"\"\"Adds.\"\"\"\n        self.items.append(item)\n";
+    expect![[r#"
+        GCX1 tool=get_symbol_source.by_file fields=symbol,lines,kind etag=2da912f8 sig=19 source=4
+        shop/cart.py
+        Cart.add	12:14
+            def add(self, item):
+        		"""Adds."""
+                self.items.append(item)
+    "#]]
+    .assert_eq(&check(layout, &source(text, Some("def add(self, item)"), 12)));
+    check(layout, &source(text, Some("def add(self,\titem) -> None"), 10));
+    // Whatever a source looks like, it is taken for nothing else.
+    for hostile in ["", "\n", "GCX1 tool=x fields=y\n# z\n\n", "a\r\nb\r\n", "\\n\\t\t\\", "ä\u{2028}\n\n\n"] {
+        check(layout, &source(hostile, None, 12));
+        check(layout, &source(hostile, Some(hostile), 1));
+    }
+}
+
+#[test]
+fn lines_that_match_stand_under_their_file() {
+    let layout = &Layout::generic("search_text");
+    let line = |path: &str, line: u64, text: &str, symbol: Option<&str>| {
+        let mut row = json!({"path": path, "line": line, "text": text});
+        if let Some(symbol) = symbol {
+            row["symbol"] = symbol.into();
+        }
+        row
+    };
+    let rows = vec![
+        line("shop/cart.py", 12, "def add(self, item):", Some("Cart.add")),
+        line("shop/cart.py", 14, "self.add(\tparent)", Some("Cart.add")),
+        line("shop/cart.py", 40, "cart.add(item)", None),
+        line("shop/views.py", 88, "cart.add(item)", Some("checkout")),
+    ];
+    let all = json!({"matches": rows, "total": 4, "files": 2, "searched": 30, "truncated": false, "etag": "75faf369"});
+    expect![[r#"
+        GCX1 tool=search_text.by_file fields=line,text,symbol total=4 searched=30 etag=75faf369
+        shop/cart.py
+        12	def add(self, item):	Cart.add
+        14	self.add(\tparent)	"
+        40	cart.add(item)
+        ./views.py
+        88	cart.add(item)	checkout
+    "#]]
+    .assert_eq(&check(layout, &all));
+    let cut = json!({"matches": rows, "total": 90, "files": 7, "searched": 30, "truncated": true,
+        "next_cursor": "ab3", "etag": "75faf369", "incomplete": "2 files are gone or no longer text"});
+    let text = check(layout, &cut);
+    assert!(text.contains("truncated=true") && text.contains("\n\tincomplete\t2 files"), "{text}");
+    let odd = json!({"matches": [line("#a", 1, "", None), line("./b", 2, "x\\", Some("\""))],
+        "total": 2, "files": 2, "searched": 2, "truncated": false});
+    check(layout, &odd);
+    check(layout, &json!({"matches": [], "total": 0, "files": 0, "searched": 9, "truncated": false}));
+}
+
+#[test]
+fn tests_to_run_stand_under_their_file() {
+    let layout = &Layout::generic("get_test_targets");
+    let value = json!({
+        "targets": [
+            {"file": "tests/shop/test_cart.py", "tests": ["CartTests.test_add", "CartTests.test_drop"], "distance": 1},
+            {"file": "tests/shop/test_views.py", "tests": [], "distance": 2},
+        ],
+        "commands": [{"runner": "pytest", "command": "pytest 'tests/shop/test_cart.py::CartTests' tests/shop/test_views.py"}],
+        "total": 3, "truncated": false, "etag": "cd5f9ac6",
+    });
+    expect![[r#"
+        GCX1 tool=get_test_targets.by_file fields=tests,distance total=3 etag=cd5f9ac6
+        tests/shop/test_cart.py
+        CartTests.test_add,CartTests.test_drop	1
+        ./test_views.py
+        .	2
+        pytest:
+        pytest 'tests/shop/test_cart.py::CartTests' tests/shop/test_views.py
+    "#]]
+    .assert_eq(&check(layout, &value));
+    let mut odd = value.clone();
+    odd["targets"][0]["tests"] = json!(["a,b", "c:"]);
+    check(layout, &odd);
+    odd["commands"][0]["command"] = json!("a\nb:");
+    check(layout, &odd);
+    odd["uncovered"] = json!(["shop/cart.py::Cart"]);
+    check(layout, &odd);
+}
+
+#[test]
+fn a_sentence_stands_above_the_rows() {
+    let symbol = |name: &str, line: u64| {
+        json!({"id": format!("shop/cart.py::{name}"), "kind": "method", "name": name.rsplit('.').next().unwrap(),
+            "path": "shop/cart.py", "line": line, "score": 0.8, "reason": "shares words with the task: cart"})
+    };
+    let value = json!({"task": "make the cart\nfaster", "symbols": [symbol("Cart.add", 3), symbol("Cart.drop", 9)],
+        "truncated": false, "etag": "85316f01"});
+    let text = check(&wire::answers::SmartContext::LAYOUT, &value);
+    assert!(text.contains("\n\ttask\tmake the cart\\nfaster\n"), "{text}");
 }

@@ -38,6 +38,11 @@ struct Common {
 /// Fewest tokens that can be asked for: below, not even an empty answer fits.
 const FEWEST_TOKENS: usize = 50;
 
+/// The shortest row there is: a name and a line, with what separates them.
+const FEWEST_TOKENS_OF_ROW: usize = 4;
+/// A row as most are, for a first guess.
+const USUAL_TOKENS_OF_ROW: usize = 14;
+
 /// An answer within this part of what was allowed is large enough: the last few rows are not worth asking again.
 const NEARLY: usize = 25;
 
@@ -101,13 +106,22 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
         });
     }
     let kept = (tool.cut == Cut::Told).then(|| (reply.value.clone(), reply.layout));
-    let whole = said(tool, reply, common, None)?;
-    if whole.tokens() <= common.max_tokens || whole.is_not_modified {
-        return Ok(delivered(tool, desk, whole, common));
-    }
+    let rows = longest(&reply.value);
+    // So many rows cannot fit, and writing them down in every format only to see it would take longest of all.
+    let over = match tool.cut == Cut::Rows && rows > common.max_tokens / FEWEST_TOKENS_OF_ROW {
+        true => (rows, rows * USUAL_TOKENS_OF_ROW),
+        false => {
+            let whole = said(tool, reply, common, None)?;
+            let tokens = whole.tokens();
+            if tokens <= common.max_tokens || whole.is_not_modified {
+                return Ok(delivered(tool, desk, whole, common));
+            }
+            (whole.size, tokens)
+        }
+    };
     match kept {
         Some((value, layout)) => told(tool, Reply { value, layout }, common),
-        None => fit(tool, desk, arguments, common, whole).map(|candidate| delivered(tool, desk, candidate, common)),
+        None => fit(tool, desk, arguments, common, over).map(|candidate| delivered(tool, desk, candidate, common)),
     }
 }
 
@@ -338,7 +352,8 @@ fn fit(
     desk: &Desk,
     arguments: &Map<String, Value>,
     common: &Common,
-    whole: Candidate,
+    // Size and tokens of the whole.
+    mut over: (usize, usize),
 ) -> Result<Candidate, Refusal> {
     let too_large = |tokens: usize| {
         refusal(
@@ -350,10 +365,10 @@ fn fit(
         )
     };
     if tool.cut == Cut::Never {
-        return Err(too_large(whole.tokens()));
+        return Err(too_large(over.1));
     }
     // Sizes with their tokens: one that fits, one that does not.
-    let (mut fits, mut over) = ((0, 0), (whole.size, whole.tokens()));
+    let mut fits = (0, 0);
     let mut best: Option<Candidate> = None;
     let mut tries = 0;
     while over.0 - fits.0 > 1 && fits.1 < common.max_tokens - common.max_tokens / NEARLY {

@@ -27,10 +27,6 @@ pub(super) const TOOL: &str = "get_editing_context";
 const LISTS: [&str; 2] = ["callers", "dependencies"];
 const TESTS: &str = "tests";
 
-pub(super) fn opens(header: &Header) -> bool {
-    header.tool.strip_suffix(SUFFIX) == Some(TOOL)
-}
-
 pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option<String> {
     let members = value.as_object()?;
     let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=symbol,line,kind");
