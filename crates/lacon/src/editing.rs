@@ -8,6 +8,7 @@ mod evaluate;
 mod find;
 mod parameters;
 mod refactor;
+mod removed;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,6 +20,7 @@ use wire::protocol::Refusal;
 
 use crate::tools::refusal;
 pub(crate) use evaluate::evaluate;
+use parameters::Aim;
 pub(crate) use parameters::{
     ApplyEdit, Chain, Delete, Format, InsertAtSymbol, Open, Preview, Rename, ReplaceSymbol, Session, SimulateEdit,
 };
@@ -79,13 +81,7 @@ impl Editor<'_> {
     pub(crate) fn apply_edit(&self, ask: &ApplyEdit) -> Result<Edited, Refusal> {
         let (repository, path) = find::file(self.workspace, &ask.edit.path)?;
         let change = |draft: &mut Draft| ask.edit.put(draft, &path);
-        self.make(
-            repository,
-            ask.session.as_deref(),
-            ask.dry_run,
-            &format!("apply_edit {path}"),
-            &change,
-        )
+        self.make(repository, &ask.aim, &format!("apply_edit {path}"), &change)
     }
 
     pub(crate) fn replace_symbol_body(&self, ask: &ReplaceSymbol) -> Result<Edited, Refusal> {
@@ -93,7 +89,7 @@ impl Editor<'_> {
         let change =
             |draft: &mut Draft| target.change(draft, |definition, text| definition.replace(text, &ask.new_text));
         let about = format!("replace_symbol_body {}", ask.id);
-        self.make(target.repository, ask.session.as_deref(), ask.dry_run, &about, &change)
+        self.make(target.repository, &ask.aim, &about, &change)
     }
 
     pub(crate) fn insert_before_symbol(&self, ask: &InsertAtSymbol) -> Result<Edited, Refusal> {
@@ -101,14 +97,14 @@ impl Editor<'_> {
         let change =
             |draft: &mut Draft| target.change(draft, |definition, text| definition.before(text, &ask.new_text));
         let about = format!("insert_before_symbol {}", ask.id);
-        self.make(target.repository, ask.session.as_deref(), ask.dry_run, &about, &change)
+        self.make(target.repository, &ask.aim, &about, &change)
     }
 
     pub(crate) fn insert_after_symbol(&self, ask: &InsertAtSymbol) -> Result<Edited, Refusal> {
         let target = find::symbol(self.workspace, &ask.id)?;
         let change = |draft: &mut Draft| target.change(draft, |definition, text| definition.after(text, &ask.new_text));
         let about = format!("insert_after_symbol {}", ask.id);
-        self.make(target.repository, ask.session.as_deref(), ask.dry_run, &about, &change)
+        self.make(target.repository, &ask.aim, &about, &change)
     }
 
     /// Deletes a symbol that nothing else uses. What uses it is named otherwise, and nothing is written.
@@ -119,7 +115,7 @@ impl Editor<'_> {
         }
         let change = |draft: &mut Draft| target.change(draft, |definition, text| definition.delete(text));
         let about = format!("safe_delete_symbol {}", ask.id);
-        self.make(target.repository, ask.session.as_deref(), ask.dry_run, &about, &change)
+        self.make(target.repository, &ask.aim, &about, &change)
     }
 
     pub(crate) fn create_session(&self, ask: &Open) -> Result<SessionState, Refusal> {
@@ -140,7 +136,7 @@ impl Editor<'_> {
     pub(crate) fn simulate_edit(&self, ask: &SimulateEdit) -> Result<Edited, Refusal> {
         let (repository, path) = find::file(self.workspace, &ask.edit.path)?;
         let change = |draft: &mut Draft| ask.edit.put(draft, &path);
-        self.make(repository, Some(&ask.session), false, "", &change)
+        self.make(repository, &Aim::session(&ask.session), "", &change)
     }
 
     /// All edits of a chain, or none of them.
@@ -158,7 +154,7 @@ impl Editor<'_> {
                 edit.put(draft, &path)
             })
         };
-        self.make(repository, Some(&ask.session), false, "", &change)
+        self.make(repository, &Aim::session(&ask.session), "", &change)
     }
 
     /// A draft of one edit, for looking at: no session, nothing written.
@@ -210,18 +206,11 @@ impl Editor<'_> {
         })
     }
 
-    fn make(
-        &self,
-        repository: &Repository,
-        session: Option<&str>,
-        dry_run: bool,
-        about: &str,
-        change: Change,
-    ) -> Result<Edited, Refusal> {
-        let Some(session) = session else {
+    fn make(&self, repository: &Repository, aim: &Aim, about: &str, change: Change) -> Result<Edited, Refusal> {
+        let Some(session) = aim.session.as_deref() else {
             let mut draft = Draft::new(&repository.root);
             change(&mut draft)?;
-            return match dry_run {
+            return match aim.dry_run {
                 true => self.described(&draft, None),
                 false => self.write(&draft, about),
             };
@@ -241,7 +230,7 @@ impl Editor<'_> {
         // On a copy, so that a chain that fails halfway leaves the session as it was.
         let mut draft = held.clone();
         change(&mut draft)?;
-        if !dry_run {
+        if !aim.dry_run {
             *held = draft.clone();
         }
         drop(drafts);

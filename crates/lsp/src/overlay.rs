@@ -33,6 +33,11 @@ impl Server {
 }
 
 impl Overlay<'_> {
+    /// The server's name, as in answers.
+    pub fn name(&self) -> &str {
+        self.server.name()
+    }
+
     /// Gives a document another text. Its version grows, and diagnostics of the text before no longer count.
     pub fn set(&mut self, path: &Path, language: &str, text: &str) {
         let inner = &self.server.inner;

@@ -27,6 +27,8 @@ pub(crate) struct Readiness {
     answered: bool,
     /// Why it could not read the project, in its own words.
     trouble: Option<String>,
+    /// When a signal last came.
+    signalled: Option<Instant>,
 }
 
 impl Readiness {
@@ -40,11 +42,26 @@ impl Readiness {
             diagnosed: None,
             answered: false,
             trouble: None,
+            signalled: None,
         }
     }
 
     /// Hears a notification.
     pub(crate) fn notified(&mut self, method: &str, parameters: &Value) {
+        let before = (self.notified, self.logged, self.worked);
+        self.hear(method, parameters);
+        if before != (self.notified, self.logged, self.worked) {
+            self.signalled = Some(Instant::now());
+        }
+    }
+
+    /// Whether the project had been read at a time, or has been for so long that what was said before still stands.
+    pub(crate) fn read_before(&self, time: Instant, long: Duration) -> bool {
+        self.signalled
+            .is_none_or(|signalled| signalled <= time || signalled.elapsed() >= long)
+    }
+
+    fn hear(&mut self, method: &str, parameters: &Value) {
         match method {
             "$/progress" => self.progressed(parameters),
             "window/logMessage" => {

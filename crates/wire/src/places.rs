@@ -1,11 +1,11 @@
 //! Answers about places, said by file: the same facts as a layout's own sections, without what the reader can derive.
 //!
 //! Compilers answer with long lists of `line:column`, and with source text. Here a folder and a file are named once, places that
-//! share a column share its spelling (`12,40:5` is 12:5 and 40:5), what goes without saying is left out of the header (an answer
+//! share a column share its spelling (`12,40:5` is 12:5 and 40:5), a file beside the one asked about needs no folder, what goes without saying is left out of the header (an answer
 //! of a server is complete, nothing was cut, the total is the number of rows), and texts stand at the end as they are, line by
 //! line: an escaped line break, tab or quote costs a token each.
 //!
-//! The text is a GCX1 section named `<tool>.by_place`; its header says under `text=` how many lines of which member follow the
+//! The text is a GCX1 section named `<tool>.at`; its header says under `text=` how many lines of which member follow the
 //! rows. [`from_str`] gives back the answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and
 //! the answer is said otherwise.
 
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use crate::gcx::{Header, Line, Reader};
 use crate::layout::Layout;
 
-const SUFFIX: &str = ".by_place";
+const SUFFIX: &str = ".at";
 
 /// One tool's answers.
 struct Shape {
@@ -89,7 +89,8 @@ pub(crate) fn opens(header: &Header) -> bool {
 pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
     let shape = SHAPES.iter().find(|shape| shape.tool == layout.tool)?;
     let mut members = value.as_object()?.clone();
-    let rows = rows::write(shape.body, &mut members)?;
+    let here = folder_of(&members).to_string();
+    let rows = rows::write(shape.body, &here, &mut members)?;
     if shape.usual.iter().any(|name| !members.contains_key(*name)) {
         return None;
     }
@@ -182,7 +183,7 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
         members.insert(name.to_string(), these.join("\n").into());
         text_lines = rest;
     }
-    let rows = rows::read(shape.body, &header, row_lines)?;
+    let rows = rows::read(shape.body, &header, folder_of(&members), row_lines)?;
     for name in shape.usual {
         if !members.contains_key(*name) {
             members.insert((*name).to_string(), usual(name, shape.body, &rows, &members)?);
@@ -222,6 +223,12 @@ fn text_of<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     members.get(name)?.as_str()
 }
 
+/// The folder of what was asked about, with its slash; empty where none is named.
+fn folder_of(members: &Map<String, Value>) -> &str {
+    let of = text_of(members, "of").unwrap_or_default();
+    of.rfind('/').map_or("", |at| &of[..=at])
+}
+
 /// The file of an id.
 fn path_of(id: &str) -> &str {
     id.split_once("::").map_or(id, |(path, _)| path)
@@ -257,8 +264,8 @@ mod tests {
         );
         assert_eq!(
             text,
-            "GCX1 tool=find_references.by_place fields=path,lines:column of=a/b.py:1:5 server=x\n\
-             a/\nb.py\t2,40:5 3:9\nc.py\t7:1\n./\nmain.py\t1:1\nz/y/x.py\t1:1\n"
+            "GCX1 tool=find_references.at fields=lines:column of=a/b.py:1:5 server=x\n\
+             b.py\t2,40:5 3:9\nc.py\t7:1\n./\nmain.py\t1:1\nz/y/x.py\t1:1\n"
         );
         said(
             "find_references",
@@ -278,7 +285,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "GCX1 tool=list_symbols.by_place fields=name,lines,kind,sig path=a.py server=x\n\
+            "GCX1 tool=list_symbols.at fields=name,lines,kind,sig path=a.py server=x\n\
              A\t1:9\ttype\nA.f\t2:4\t\tf(a)\\t\n.x\t3\tvariable\ng\t11:12\n"
         );
     }
@@ -298,7 +305,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "GCX1 tool=get_diagnostics.by_place fields=severity,code,message,lines:column server=x\n\
+            "GCX1 tool=get_diagnostics.at fields=severity,code,message,lines:column server=x\n\
              a.py\nerror\tno\tis not\t1,7:2\nerror\tno\tother\\nline\t3:1\n"
         );
         // In an order that places do not give, each stands alone.
@@ -324,8 +331,8 @@ mod tests {
         assert_eq!(
             text,
             format!(
-                "GCX1 tool=explore_symbol.by_place fields=caller,line,lines:column at=3:5 id=a/b.py::f lines=3:9 references=4 \
-                 server=x text=about:1,source:6\na/b.py\t1\ng\t20\t21,22:1\nc.py\nh\t1\t\nz.py\t3\n\n{source}\n"
+                "GCX1 tool=explore_symbol.at fields=caller,line,lines:column at=3:5 id=a/b.py::f lines=3:9 references=4 \
+                 server=x text=about:1,source:6\nb.py\t1\ng\t20\t21,22:1\n./\nc.py\nh\t1\t\nz.py\t3\n\n{source}\n"
             )
         );
     }
@@ -341,10 +348,10 @@ mod tests {
             assert_eq!(to_string(&Layout::generic("find_references"), &value), None);
         }
         for text in [
-            "GCX1 tool=find_references.by_place fields=a text=note:99\n",
-            "GCX1 tool=find_references.by_place fields=a text=note:18446744073709551615\n",
-            "GCX1 tool=find_references.by_place fields=a total=x\n",
-            "GCX1 tool=explore_symbol.by_place fields=a at=1:1\n",
+            "GCX1 tool=find_references.at fields=a text=note:99\n",
+            "GCX1 tool=find_references.at fields=a text=note:18446744073709551615\n",
+            "GCX1 tool=find_references.at fields=a total=x\n",
+            "GCX1 tool=explore_symbol.at fields=a at=1:1\n",
         ] {
             assert_eq!(from_str(text), None, "{text}");
         }

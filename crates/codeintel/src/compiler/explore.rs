@@ -168,27 +168,43 @@ pub fn explore_symbol(
     })
 }
 
-/// What a description says that the source does not: its signature where it is spelled otherwise (inferred types), its
-/// documentation where that stands elsewhere.
+/// What a description says that the source does not: signatures where they are spelled otherwise (inferred types, the type
+/// around), documentation where that stands elsewhere.
 fn unsaid(about: &str, source: &str) -> String {
-    let (signature, documentation) = match about.trim().strip_prefix("```").and_then(|rest| rest.split_once('\n')) {
-        Some((_, rest)) => rest.split_once("```").unwrap_or((rest, "")),
-        None => ("", about),
-    };
-    let documentation = documentation.trim_start_matches(['-', '\n', ' ']).trim_end();
     let letters = |text: &str| {
         text.chars()
             .filter(|letter| letter.is_alphanumeric())
             .collect::<String>()
     };
     let written = letters(source);
-    let first = letters(documentation.lines().next().unwrap_or_default());
-    let mut parts = Vec::new();
-    for (part, sample) in [(signature.trim(), letters(signature)), (documentation, first)] {
-        if !part.is_empty() && !written.contains(&sample) {
-            parts.push(part);
+    let is_new = |text: &str| !written.contains(&letters(text));
+    // Markdown: every other piece is code, which begins with the name of its language.
+    let mut parts: Vec<String> = Vec::new();
+    let mut documented = None;
+    for (number, piece) in about.split("```").enumerate() {
+        if number % 2 == 1 && documented.is_none() {
+            let code = piece.split_once('\n').map_or("", |(_, code)| code).trim();
+            let new = code.lines().filter(|line| is_new(line));
+            // A signature over several lines is said whole or not at all.
+            match code.lines().any(|line| line.ends_with(['(', ','])) {
+                true if is_new(code) => parts.push(code.to_string()),
+                true => {}
+                false => parts.extend(new.map(str::to_string)),
+            }
+            continue;
+        }
+        let text = piece.trim_start_matches(['-', '\n', ' ']);
+        if documented.is_none() && !text.trim().is_empty() {
+            let first = text.trim().lines().next().unwrap_or_default();
+            documented = Some(is_new(first));
+        }
+        match (documented, number % 2) {
+            (Some(true), 0) => parts.push(text.trim_end().to_string()),
+            (Some(true), _) => parts.push(format!("```{piece}```")),
+            _ => {}
         }
     }
+    parts.retain(|part| !part.trim().is_empty());
     parts.join("\n")
 }
 
@@ -204,6 +220,9 @@ mod tests {
         let go = "```go\nfunc F(a int) string\n```\n\n---\n\nF says a.";
         assert_eq!(unsaid(go, "func F(a int) string {\n\treturn \"\"\n}"), "F says a.");
         assert_eq!(unsaid(go, ""), "func F(a int) string\nF says a.");
+        let rust = "```rust\nshop::cart\n```\n\n```rust\nimpl<T> Cart<T>\npub fn add(&mut self, item: T)\n```\n\n---\n\nAdds.\n\n```\nx\n```";
+        let source = "pub fn add(&mut self, item: T) {\n}";
+        assert_eq!(unsaid(rust, source), "shop::cart\nimpl<T> Cart<T>\nAdds.\n```\nx\n```");
         assert_eq!(unsaid("", "x"), "");
         assert_eq!(unsaid("def f()\nSays.", "def g()"), "def f()\nSays.");
     }

@@ -17,6 +17,7 @@ use serde::Serialize;
 use wire::protocol::Refusal;
 
 use super::edit_refused;
+use super::removed::left_behind;
 use crate::tools::refusal;
 
 /// Dependent files that are checked at most.
@@ -167,6 +168,8 @@ pub(crate) fn evaluate(
     }
     missing.sort();
     missing.dedup();
+    let behind = left_behind(repository, &changed, &total.introduced);
+    total.introduced.extend(behind);
     total.introduced.sort();
     total.resolved.sort();
     let finding = |found: &Found| Finding {
@@ -216,45 +219,45 @@ fn ask(server: &Server, root: &Path, share: &Share, deadline: Instant) -> Result
     for (path, language, before, _) in &share.edited {
         overlay.set(&root.join(path), language, before);
     }
-    for (path, language) in &share.dependent {
-        overlay
-            .refresh(&root.join(path), language)
-            .map_err(|error| format!("`{path}`: {error}"))?;
-    }
-    let before = findings(&overlay, root, share, deadline).map_err(failed)?;
+    let before = findings(&mut overlay, root, share, deadline)?;
     let mut maps = HashMap::new();
     for (path, language, text, after) in &share.edited {
         overlay.set(&root.join(path), language, after);
         maps.insert(path.clone(), LineMap::new(text, after));
     }
+    let after = findings(&mut overlay, root, share, deadline)?;
+    Ok((compare(&before, &after, &maps), partial))
+}
+
+/// What is wrong now. The dependent files are opened anew only after the server has spoken of the edited ones: some look at an
+/// edit a second late, and would judge the others by what was there before.
+fn findings(overlay: &mut Overlay<'_>, root: &Path, share: &Share, deadline: Instant) -> Result<Vec<Found>, String> {
+    let mut all = Vec::new();
+    for (path, ..) in &share.edited {
+        all.extend(of_file(overlay, root, path, deadline)?);
+    }
     for (path, language) in &share.dependent {
         overlay
             .refresh(&root.join(path), language)
             .map_err(|error| format!("`{path}`: {error}"))?;
     }
-    let after = findings(&overlay, root, share, deadline).map_err(failed)?;
-    Ok((compare(&before, &after, &maps), partial))
-}
-
-fn findings(
-    overlay: &Overlay<'_>,
-    root: &Path,
-    share: &Share,
-    deadline: Instant,
-) -> Result<Vec<Found>, lsp::RequestError> {
-    let edited = share.edited.iter().map(|(path, ..)| path);
-    let mut all = Vec::new();
-    for path in edited.chain(share.dependent.iter().map(|(path, _)| path)) {
-        let place = root.join(path);
-        let text = overlay.document(&place).map(|(text, _)| text);
-        for diagnostic in overlay.diagnostics(&place, deadline)? {
-            // Hints are about style: they say nothing about what an edit breaks.
-            if diagnostic.severity <= Severity::Warning {
-                all.push(found(path, &diagnostic, text.as_ref()));
-            }
-        }
+    for (path, _) in &share.dependent {
+        all.extend(of_file(overlay, root, path, deadline)?);
     }
     Ok(all)
+}
+
+fn of_file(overlay: &Overlay<'_>, root: &Path, path: &str, deadline: Instant) -> Result<Vec<Found>, String> {
+    let place = root.join(path);
+    let text = overlay.document(&place).map(|(text, _)| text);
+    let diagnostics = overlay
+        .diagnostics(&place, deadline)
+        .map_err(|error| format!("{}: {error}", overlay.name()))?;
+    // Hints are about style: they say nothing about what an edit breaks.
+    let wrong = diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity <= Severity::Warning);
+    Ok(wrong.map(|diagnostic| found(path, diagnostic, text.as_ref())).collect())
 }
 
 fn found(path: &str, diagnostic: &Diagnostic, text: Option<&lsp::Text>) -> Found {

@@ -64,66 +64,68 @@ impl Edit {
     }
 }
 
+/// Where an edit goes.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub(crate) struct Aim {
+    /// Into this session instead of onto disk.
+    #[serde(default)]
+    pub(crate) session: Option<String>,
+    /// Show the change, write nothing.
+    #[serde(default)]
+    pub(crate) dry_run: bool,
+}
+
+impl Aim {
+    /// Into a session.
+    pub(super) fn session(session: &str) -> Aim {
+        Aim {
+            session: Some(session.to_owned()),
+            dry_run: false,
+        }
+    }
+}
+
 /// What `apply_edit` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct ApplyEdit {
     #[serde(flatten)]
     pub(crate) edit: Edit,
-    /// Into this session instead of onto disk.
-    #[serde(default)]
-    pub(crate) session: Option<String>,
-    /// Show the change, write nothing.
-    #[serde(default)]
-    pub(crate) dry_run: bool,
+    #[serde(flatten)]
+    pub(crate) aim: Aim,
 }
 
 /// What `replace_symbol_body` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ReplaceSymbol {
     /// Symbol: id, name, Owner.name or path:line.
     pub(crate) id: String,
     /// The whole definition, signature and body; its comment above stays.
     pub(crate) new_text: String,
-    /// Into this session instead of onto disk.
-    #[serde(default)]
-    pub(crate) session: Option<String>,
-    /// Show the change, write nothing.
-    #[serde(default)]
-    pub(crate) dry_run: bool,
+    #[serde(flatten)]
+    pub(crate) aim: Aim,
 }
 
 /// What `insert_before_symbol` and `insert_after_symbol` are asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct InsertAtSymbol {
     /// Symbol: id, name, Owner.name or path:line.
     pub(crate) id: String,
     /// What is inserted; it is indented like the symbol.
     pub(crate) new_text: String,
-    /// Into this session instead of onto disk.
-    #[serde(default)]
-    pub(crate) session: Option<String>,
-    /// Show the change, write nothing.
-    #[serde(default)]
-    pub(crate) dry_run: bool,
+    #[serde(flatten)]
+    pub(crate) aim: Aim,
 }
 
 /// What `safe_delete_symbol` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Delete {
     /// Symbol: id, name, Owner.name or path:line.
     pub(crate) id: String,
     /// Even if something uses it.
     #[serde(default)]
     pub(crate) force: bool,
-    /// In this session instead of on disk.
-    #[serde(default)]
-    pub(crate) session: Option<String>,
-    /// Show the change, write nothing.
-    #[serde(default)]
-    pub(crate) dry_run: bool,
+    #[serde(flatten)]
+    pub(crate) aim: Aim,
 }
 
 /// What `create_session` is asked.
@@ -171,23 +173,17 @@ pub(crate) struct Preview {
 
 /// What `rename_symbol` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Rename {
     /// Symbol: id, name, Owner.name or path:line.
     pub(crate) id: String,
     /// Its name from now on.
     pub(crate) new_name: String,
-    /// Into this session instead of onto disk.
-    #[serde(default)]
-    pub(crate) session: Option<String>,
-    /// Show the change, write nothing.
-    #[serde(default)]
-    pub(crate) dry_run: bool,
+    #[serde(flatten)]
+    pub(crate) aim: Aim,
 }
 
 /// What `format_document` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Format {
     /// The file.
     pub(crate) path: String,
@@ -197,10 +193,6 @@ pub(crate) struct Format {
     /// Indent with tabs.
     #[serde(default)]
     pub(crate) tabs: bool,
-    /// Into this session instead of onto disk.
-    #[serde(default)]
-    pub(crate) session: Option<String>,
-    /// Show the change, write nothing.
-    #[serde(default)]
-    pub(crate) dry_run: bool,
+    #[serde(flatten)]
+    pub(crate) aim: Aim,
 }

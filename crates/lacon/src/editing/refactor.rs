@@ -61,7 +61,7 @@ pub(crate) fn rename_symbol(
     }
     let change = |draft: &mut Draft| steps.iter().try_for_each(|step| take(draft, &repository.root, step));
     let about = format!("rename_symbol {} to {}", ask.id, ask.new_name);
-    editor.make(repository, ask.session.as_deref(), ask.dry_run, &about, &change)
+    editor.make(repository, &ask.aim, &about, &change)
 }
 
 /// Formats one file.
@@ -78,7 +78,7 @@ pub(crate) fn format_document(
     let edits = edits.map_err(|error| refusal("lsp_failed", format!("{}: {error}", server.name())))?;
     let change = |draft: &mut Draft| put_edits(draft, &path, &edits);
     let about = format!("format_document {path}");
-    editor.make(repository, ask.session.as_deref(), ask.dry_run, &about, &change)
+    editor.make(repository, &ask.aim, &about, &change)
 }
 
 /// A server that has read the project, and the file opened in it.

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::Reader;
 use crate::connection::RequestError;
+use crate::documents::Published;
 use crate::position::Range;
+use crate::readiness::Readiness;
 use crate::server::{Server, State};
 use crate::uri;
 
@@ -64,6 +66,15 @@ impl Severity {
 
 /// A server that gives no versions may push twice for one text: the last word counts once it has been quiet for this long.
 const QUIET: Duration = Duration::from_millis(300);
+/// An empty list may only clear what was shown before: it counts after a longer silence.
+const CLEARED: Duration = Duration::from_millis(1200);
+
+/// Whether a list without a version is what the server has to say, and not what it said before it had read the project.
+fn is_last_word(published: &Published, readiness: &Readiness) -> bool {
+    let is_empty = published.items.as_array().is_none_or(Vec::is_empty);
+    let quiet = if is_empty { CLEARED } else { QUIET };
+    published.at.elapsed() >= quiet && readiness.read_before(published.at, CLEARED)
+}
 
 impl Server {
     /// What is wrong with an open document, as its text is now.
@@ -147,7 +158,7 @@ impl Server {
         let mut life = self.inner.lock();
         loop {
             if let Some(published) = life.documents.diagnostics(path)
-                && (published.version.is_some() || published.at.elapsed() >= QUIET)
+                && (published.version.is_some() || is_last_word(published, &life.readiness))
             {
                 return Ok(published.items.clone());
             }

@@ -1,5 +1,5 @@
 //! The rows of each kind of answer, both ways. A file's line has no place in it where its rows follow below; a folder's ends
-//! with a slash, and a file without one in its name lies in the folder named last.
+//! with a slash, and a file without one in its name lies in the folder named last, at first in that of what was asked about.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::gcx::Header;
 
 /// Rows as they are sent.
 pub(super) struct Written {
-    pub(super) fields: &'static str,
+    pub(super) fields: String,
     /// For the header; their names have a dot.
     pub(super) entries: Vec<(String, String)>,
     pub(super) lines: Vec<String>,
@@ -17,17 +17,26 @@ pub(super) struct Written {
 }
 
 /// Takes the members that become rows out of an answer and writes them.
-pub(super) fn write(body: Body, members: &mut Map<String, Value>) -> Option<Written> {
+pub(super) fn write(body: Body, here: &str, members: &mut Map<String, Value>) -> Option<Written> {
     let mut rows = Map::new();
     for name in body.members() {
         rows.insert((*name).to_string(), members.remove(*name).filter(Value::is_array)?);
     }
     let mut entries = Vec::new();
     let (fields, lines) = match body {
-        Body::Mentions => mentions(&rows, &mut entries)?,
+        Body::Mentions => mentions(&rows, here, &mut entries)?,
         Body::Declared => ("name,lines,kind,sig", declared(&rows)?),
         Body::Findings => ("severity,code,message,lines:column", findings(&rows, &mut entries)?),
-        Body::Callers => ("caller,line,lines:column", callers(&rows)?),
+        Body::Callers => ("caller,line,lines:column", callers(&rows, here)?),
+    };
+    // Where no column is shared, nothing needs to be explained.
+    let shares = |line: &String| {
+        line.rsplit('\t')
+            .any(|cell| cell.contains(',') && read_numbers(cell).is_some())
+    };
+    let fields = match lines.iter().any(shares) {
+        true => fields.to_string(),
+        false => fields.replace("lines:column", "at"),
     };
     Some(Written {
         fields,
@@ -38,16 +47,16 @@ pub(super) fn write(body: Body, members: &mut Map<String, Value>) -> Option<Writ
 }
 
 /// The members that rows say.
-pub(super) fn read(body: Body, header: &Header, lines: &[&str]) -> Option<Map<String, Value>> {
+pub(super) fn read(body: Body, header: &Header, here: &str, lines: &[&str]) -> Option<Map<String, Value>> {
     let mut rows = Map::new();
     for name in body.members() {
         rows.insert((*name).to_string(), json!([]));
     }
     match body {
-        Body::Mentions => read_mentions(header, lines, list(&mut rows, "references")?)?,
+        Body::Mentions => read_mentions(header, here, lines, list(&mut rows, "references")?)?,
         Body::Declared => read_declared(lines, list(&mut rows, "symbols")?)?,
         Body::Findings => read_findings(header, lines, list(&mut rows, "diagnostics")?)?,
-        Body::Callers => read_callers(lines, &mut rows)?,
+        Body::Callers => read_callers(here, lines, &mut rows)?,
     }
     Some(rows)
 }
@@ -77,7 +86,11 @@ fn text<'a>(row: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     row.get(name)?.as_str()
 }
 
-fn mentions(rows: &Map<String, Value>, entries: &mut Vec<(String, String)>) -> Option<(&'static str, Vec<String>)> {
+fn mentions(
+    rows: &Map<String, Value>,
+    here: &str,
+    entries: &mut Vec<(String, String)>,
+) -> Option<(&'static str, Vec<String>)> {
     let all = rows.get("references")?.as_array()?;
     let first = all.first().and_then(|row| row.get("origin"));
     let one_origin = all.iter().all(|row| row.get("origin") == first);
@@ -85,7 +98,7 @@ fn mentions(rows: &Map<String, Value>, entries: &mut Vec<(String, String)>) -> O
         entries.push(("all.origin".to_string(), plain(origin.as_str()?)?.to_string()));
     }
     let mut lines = Vec::new();
-    let mut folder = Folder::default();
+    let mut folder = Folder::at(here);
     for (at, row) in all.iter().enumerate() {
         let row = known(row, &["path", "at", "origin"])?;
         let next = all.get(at + 1).and_then(|row| row.get("path")?.as_str());
@@ -97,15 +110,15 @@ fn mentions(rows: &Map<String, Value>, entries: &mut Vec<(String, String)>) -> O
         lines.push(line);
     }
     let fields = if one_origin {
-        "path,lines:column"
+        "lines:column"
     } else {
-        "path,lines:column,origin"
+        "lines:column,origin"
     };
     Some((fields, lines))
 }
 
-fn read_mentions(header: &Header, lines: &[&str], rows: &mut Vec<Value>) -> Option<()> {
-    let mut folder = Folder::default();
+fn read_mentions(header: &Header, here: &str, lines: &[&str], rows: &mut Vec<Value>) -> Option<()> {
+    let mut folder = Folder::at(here);
     for line in lines {
         let mut cells = line.split('\t');
         let Some(path) = folder.read(cells.next()?) else {
@@ -236,7 +249,7 @@ fn findings(rows: &Map<String, Value>, entries: &mut Vec<(String, String)>) -> O
         entries.push((AS_LISTED.0.to_string(), AS_LISTED.1.to_string()));
     }
     let mut lines = Vec::new();
-    let mut folder = Folder::default();
+    let mut folder = Folder::at("");
     let mut under = "";
     for (at, finding) in found.iter().enumerate() {
         if finding.path != under {
@@ -255,7 +268,7 @@ fn findings(rows: &Map<String, Value>, entries: &mut Vec<(String, String)>) -> O
 
 fn read_findings(header: &Header, lines: &[&str], rows: &mut Vec<Value>) -> Option<()> {
     let mut found: Vec<(String, (u64, u64), Map<String, Value>)> = Vec::new();
-    let mut folder = Folder::default();
+    let mut folder = Folder::at("");
     let mut under = String::new();
     for line in lines {
         let Some((said, at)) = line.rsplit_once('\t') else {
@@ -285,7 +298,7 @@ fn read_findings(header: &Header, lines: &[&str], rows: &mut Vec<Value>) -> Opti
     Some(())
 }
 
-fn callers(rows: &Map<String, Value>) -> Option<Vec<String>> {
+fn callers(rows: &Map<String, Value>, here: &str) -> Option<Vec<String>> {
     let mut files: Vec<(&str, Option<u64>, Vec<String>)> = Vec::new();
     let mut last = None;
     for row in rows.get("files")?.as_array()? {
@@ -319,7 +332,7 @@ fn callers(rows: &Map<String, Value>) -> Option<Vec<String>> {
     }
     files.sort();
     let mut lines = Vec::new();
-    let mut folder = Folder::default();
+    let mut folder = Folder::at(here);
     for (at, (path, count, callers)) in files.iter().enumerate() {
         let next = files.get(at + 1).map(|(path, ..)| *path);
         let name = folder.enter(path, next, &mut lines)?;
@@ -332,8 +345,8 @@ fn callers(rows: &Map<String, Value>) -> Option<Vec<String>> {
     Some(lines)
 }
 
-fn read_callers(lines: &[&str], rows: &mut Map<String, Value>) -> Option<()> {
-    let mut folder = Folder::default();
+fn read_callers(here: &str, lines: &[&str], rows: &mut Map<String, Value>) -> Option<()> {
+    let mut folder = Folder::at(here);
     let mut path = String::new();
     let mut files: Vec<(std::cmp::Reverse<u64>, String)> = Vec::new();
     for line in lines {
@@ -366,12 +379,15 @@ fn read_callers(lines: &[&str], rows: &mut Map<String, Value>) -> Option<()> {
 }
 
 /// The folder that names without one lie in.
-#[derive(Default)]
 struct Folder {
     name: String,
 }
 
 impl Folder {
+    fn at(here: &str) -> Folder {
+        Folder { name: here.to_string() }
+    }
+
     /// How a file is named here; the folder is said first if the next file lies in it too, or if it would be taken for another.
     fn enter<'a>(&mut self, path: &'a str, next: Option<&str>, lines: &mut Vec<String>) -> Option<&'a str> {
         let split = |path: &'a str| path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));

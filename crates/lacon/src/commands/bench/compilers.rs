@@ -175,7 +175,15 @@ fn measure(root: &Path, args: &Args) -> Result<Measured> {
         let Some(at) = value["of"].as_str().and_then(|of| spot_of(root, of)) else {
             continue;
         };
-        let references = mentions(root, &value);
+        let mut references = mentions(root, &value);
+        // Long lists come in pages.
+        let mut page = value.clone();
+        while let Some(cursor) = page["next_cursor"].as_str() {
+            let mut next = waiting(question(id));
+            next["cursor"] = cursor.into();
+            page = serde_json::from_str(&text(&client.call("find_references", &next)?.result).0).unwrap_or_default();
+            references.places.extend(mentions(root, &page).places);
+        }
         let elsewhere = references
             .places
             .iter()
