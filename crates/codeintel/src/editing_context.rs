@@ -36,7 +36,13 @@ pub fn editing_context(workspace: &Workspace, ask: &Editing) -> Result<EditingCo
     let calls = EdgeKind::Calls | EdgeKind::Instantiates;
     let uses =
         calls | EdgeKind::References | EdgeKind::Reads | EdgeKind::Writes | EdgeKind::Extends | EdgeKind::Implements;
-    let callers = direct(workspace, key, Direction::Incoming, calls);
+    let mut callers = direct(workspace, key, Direction::Incoming, calls);
+    // A function that is handed on, a type or a variable is used without a call: whoever does breaks just the same.
+    for user in direct(workspace, key, Direction::Incoming, uses) {
+        if !callers.iter().any(|caller| caller.id == user.id) {
+            callers.push(user);
+        }
+    }
     let dependencies = direct(workspace, key, Direction::Outgoing, uses);
     let tests = tests_reaching(workspace, key);
     let file_hash = symbol.file().map(|file| *file.hash()).unwrap_or_default();

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use index::model::{EdgeKind, Origin};
-use index::snapshot::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use syntax::facts::Flags;
@@ -52,9 +50,12 @@ pub fn repo_outline(workspace: &Workspace, _: &Nothing) -> Result<RepoOutline, Q
             score,
         }));
         outline.most_imported.extend(
-            most_imported(snapshot)
-                .into_iter()
-                .map(|path| workspace.path(number, &path)),
+            repository
+                .hottest()
+                .imported
+                .iter()
+                .take(IMPORTED)
+                .map(|path| workspace.path(number, path)),
         );
         let entries = snapshot
             .symbols()
@@ -101,37 +102,6 @@ fn largest_communities(workspace: &Workspace, number: usize) -> Vec<Community> {
                 modularity: (found.modularity() * 1000.0).round() / 1000.0,
             }
         })
-        .collect()
-}
-
-/// Paths of the files that most other files import.
-fn most_imported(snapshot: &Snapshot) -> Vec<String> {
-    let mut importers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for edge in snapshot
-        .edges(EdgeKind::Imports)
-        .filter(|edge| edge.origin <= Origin::AstInferred)
-    {
-        let file_of = |symbol| snapshot.symbol(symbol).map(|symbol| symbol.file_id().0);
-        let (Some(from), Some(to)) = (file_of(edge.from), edge.to.symbol().and_then(file_of)) else {
-            continue;
-        };
-        if from != to {
-            importers.entry(to).or_default().push(from);
-        }
-    }
-    let mut counted: Vec<(usize, u32)> = importers
-        .into_iter()
-        .map(|(file, mut from)| {
-            from.sort_unstable();
-            from.dedup();
-            (from.len(), file)
-        })
-        .collect();
-    counted.sort_unstable_by_key(|&(count, file)| (std::cmp::Reverse(count), file));
-    counted.truncate(IMPORTED);
-    counted
-        .into_iter()
-        .filter_map(|(_, file)| Some(snapshot.file(index::model::FileId(file))?.path().to_string()))
         .collect()
 }
 

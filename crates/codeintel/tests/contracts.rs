@@ -2,63 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed setup is a failed test")]
 
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
+mod contracts_fixture;
 
-use codeintel::contracts::{Contracts, Found, contracts};
-use codeintel::{Derived, Repository, Workspace};
-use expect_test::{Expect, expect};
-use index::build::{Indexer, Options, open_snapshot};
-
-/// Writes the files of a fixture (`//- path` starts one; the first part of a path is its repository) and indexes them.
-fn workspace(folder: &Path, fixture: &str) -> Workspace {
-    let mut names: Vec<&str> = Vec::new();
-    for part in fixture.split("//- ").skip(1) {
-        let (path, text) = part.split_once('\n').unwrap();
-        let file = folder.join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-        let name = path.split('/').next().unwrap();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let repositories = names.iter().map(|name| {
-        let root = folder.join(name);
-        Indexer::open(&root, Options::default()).unwrap().build().unwrap();
-        Repository {
-            name: name.to_string(),
-            snapshot: Arc::new(open_snapshot(&root, None).unwrap()),
-            root,
-            incomplete: None,
-            derived: Derived::default(),
-        }
-    });
-    Workspace::new(repositories.collect())
-}
-
-fn check(fixture: &str, expected: Expect) {
-    let folder = tempfile::tempdir().unwrap();
-    let workspace = workspace(folder.path(), fixture);
-    let Found::List(list) = contracts(&workspace, &Contracts::default()).unwrap() else {
-        panic!("a list")
-    };
-    let mut said = String::new();
-    for contract in &list.contracts {
-        said.push_str(&format!(
-            "{} [{}] <- [{}]\n",
-            contract.id,
-            contract.providers.join(" "),
-            contract.consumers.join(" ")
-        ));
-    }
-    if let Some(incomplete) = &list.incomplete {
-        said.push_str(&format!("({incomplete})\n"));
-    }
-    assert_eq!(list.total as usize, list.contracts.len());
-    expected.assert_eq(&said);
-}
+use contracts_fixture::check;
+use expect_test::expect;
 
 #[test]
 fn flask_and_fastapi_with_their_prefixes() {

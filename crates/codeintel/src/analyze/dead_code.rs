@@ -86,12 +86,13 @@ pub(crate) fn dead(repository: &Repository, stop: &Stop) -> Vec<Dead> {
         .iter()
         .filter_map(|dead| Some(snapshot.symbol(dead.symbol)?.name()))
         .collect();
-    let spoken = occurrences(repository, &names, stop);
+    let words: HashSet<&str> = names.iter().map(|name| last_word(name)).collect();
+    let spoken = occurrences(repository, &words, stop);
     let explained: HashMap<&str, usize> = names.iter().map(|&name| (name, explained(snapshot, name))).collect();
     candidates.retain(|dead| {
         snapshot.symbol(dead.symbol).is_some_and(|symbol| {
             let name = symbol.name();
-            spoken.get(name).copied().unwrap_or(0) <= explained.get(name).copied().unwrap_or(0)
+            spoken.get(last_word(name)).copied().unwrap_or(0) <= explained.get(name).copied().unwrap_or(0)
         })
     });
     candidates
@@ -268,7 +269,6 @@ fn occurrences<'n>(repository: &Repository, names: &HashSet<&'n str>, stop: &Sto
         let Ok((text, _)) = read_source(&repository.root, file.path()) else {
             return counts;
         };
-        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
         for word in text.split(|letter: char| !is_part(letter)) {
             // Names of Ruby may end in a mark, and PHP's and JavaScript's may begin with one, which a symbol's name may leave out.
             for spelling in [word, word.trim_start_matches('$')] {
@@ -287,6 +287,18 @@ fn occurrences<'n>(repository: &Repository, names: &HashSet<&'n str>, stop: &Sto
         }
         all
     })
+}
+
+fn is_part(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_' || letter == '$'
+}
+
+/// The word of a name that is looked for in text: `kube::build::clean` of a shell is read as three.
+fn last_word(name: &str) -> &str {
+    let word = name
+        .rsplit(|letter: char| !is_part(letter))
+        .find(|word| !word.is_empty());
+    word.unwrap_or(name)
 }
 
 /// How many mentions of a name are definitions or uses that the graph knows.

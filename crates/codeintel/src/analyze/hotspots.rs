@@ -1,8 +1,8 @@
 //! Symbols that much of the code goes through.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use index::model::{EdgeKind, Origin};
+use index::model::{EdgeKind, FileId, Origin};
 use index::snapshot::{Snapshot, SymbolId};
 use syntax::facts::Kind;
 use wire::answers::{Hotspot, Hotspots};
@@ -72,17 +72,25 @@ pub(crate) struct Hot {
     pub(crate) score: f64,
 }
 
-/// The hot symbols of a repository, hottest first, and the raw score that counts as 100.
+/// What much of a repository goes through.
 pub(crate) struct Hottest {
+    /// Hottest first.
     pub(crate) symbols: Vec<Hot>,
+    /// The raw score that counts as 100.
     pub(crate) highest: f64,
+    /// Paths of the files, and of the folders that are packages, that most other files import.
+    pub(crate) imported: Vec<String>,
 }
+
+/// Paths of what is imported that are kept.
+const IMPORTED: usize = 20;
 
 impl Hottest {
     /// Of nothing.
     pub(crate) const NOTHING: Hottest = Hottest {
         symbols: Vec::new(),
         highest: 0.0,
+        imported: Vec::new(),
     };
 }
 
@@ -139,5 +147,43 @@ pub(crate) fn hottest(snapshot: &Snapshot, communities: &Communities, stop: &Sto
         hot.score = (hot.score / highest * 1000.0).round() / 10.0;
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.symbol.cmp(&b.symbol)));
-    Hottest { symbols: all, highest }
+    Hottest {
+        symbols: all,
+        highest,
+        imported: most_imported(snapshot),
+    }
+}
+
+/// Paths of the files that most other files import, most of all first. Go imports packages, not files: there, of the folders whose
+/// symbols most files of other folders use.
+fn most_imported(snapshot: &Snapshot) -> Vec<String> {
+    let mut importers: HashMap<&str, HashSet<FileId>> = HashMap::new();
+    let file_of = |symbol: SymbolId| snapshot.symbol(symbol)?.file();
+    let imports = EdgeKind::Imports | EdgeKind::Calls | EdgeKind::References | EdgeKind::Instantiates;
+    for edge in snapshot
+        .edges(imports)
+        .filter(|edge| edge.origin <= Origin::AstInferred)
+    {
+        let (Some(from), Some(to)) = (file_of(edge.from), edge.to.symbol().and_then(file_of)) else {
+            continue;
+        };
+        let folder = |path: &'_ str| path.rfind('/').unwrap_or(0);
+        let imported = match (edge.kind, to.language()) {
+            (EdgeKind::Imports, _) if from.id() != to.id() => to.path(),
+            (EdgeKind::Imports, _) => continue,
+            (_, "go") => {
+                let package = &to.path()[..folder(to.path())];
+                if from.language() != "go" || package.is_empty() || package == &from.path()[..folder(from.path())] {
+                    continue;
+                }
+                package
+            }
+            _ => continue,
+        };
+        importers.entry(imported).or_default().insert(from.id());
+    }
+    let mut counted: Vec<(usize, &str)> = importers.into_iter().map(|(path, from)| (from.len(), path)).collect();
+    counted.sort_unstable_by_key(|&(count, path)| (std::cmp::Reverse(count), path));
+    counted.truncate(IMPORTED);
+    counted.into_iter().map(|(_, path)| path.to_string()).collect()
 }

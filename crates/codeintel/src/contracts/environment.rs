@@ -73,7 +73,7 @@ pub(super) fn reads(language: &str, text: &str) -> (Vec<Named>, u32) {
 pub(super) enum Setter {
     /// `NAME=value` lines.
     Dotenv,
-    /// `ENV NAME=value` and `ARG NAME`.
+    /// `ENV NAME=value`. What `ARG` names is gone when the program runs.
     Dockerfile,
     /// `environment:` and `env:` blocks.
     Yaml,
@@ -118,7 +118,7 @@ pub(super) fn sets(how: Setter, text: &str) -> Vec<Named> {
                 let mut words = trimmed.split_whitespace();
                 if words
                     .next()
-                    .is_some_and(|word| word.eq_ignore_ascii_case("ENV") || word.eq_ignore_ascii_case("ARG"))
+                    .is_some_and(|word| word.eq_ignore_ascii_case("ENV"))
                 {
                     let words: Vec<&str> = words.collect();
                     let pairs = words.iter().any(|word| word.contains('='));
@@ -226,7 +226,7 @@ mod tests {
                 Setter::Dockerfile,
                 "ENV A=1 B=2\nENV C some value\nARG D=4\nRUN x"
             )),
-            ["A:1", "B:1", "C:2", "D:3"]
+            ["A:1", "B:1", "C:2"]
         );
         let compose = "services:\n  web:\n    environment:\n      - A=1\n      - B\n    ports:\n      - X=1\n  db:\n    environment:\n      C: 1\n";
         assert_eq!(names(sets(Setter::Yaml, compose)), ["A:4", "B:5", "C:10"]);

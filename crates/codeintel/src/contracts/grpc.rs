@@ -30,8 +30,19 @@ pub(super) struct Implementer {
 pub(super) struct Caller {
     /// Names of what makes stubs.
     pub(super) makers: Vec<String>,
-    /// Names of what is called, with the caller and the line.
-    pub(super) calls: Vec<(String, SymbolId, u32)>,
+    /// What is called on something.
+    pub(super) calls: Vec<Call>,
+}
+
+/// A call of a method.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    /// Its name, folded.
+    pub(super) method: String,
+    /// Names that tell what it is called on: its own, and those of what made it.
+    pub(super) on: Vec<String>,
+    /// Who calls.
+    pub(super) from: SymbolId,
 }
 
 /// Words without which a file has nothing to do with gRPC.
@@ -106,16 +117,21 @@ pub(super) fn caller(source: &Source<'_>, snapshot: &Snapshot, file: FileView<'_
             continue;
         }
         let name = source.name_of(reference.expression);
-        let receiver = source
-            .receiver(reference.expression)
-            .map_or("", |object| source.name_of(object));
+        let object = source.receiver(reference.expression);
+        let receiver = object.map_or("", |object| source.name_of(object));
         for word in [name, receiver] {
             if ["Stub", "Client", "Grpc"].iter().any(|end| word.ends_with(end)) {
                 makers.push(word.to_string());
             }
         }
-        if let Some(symbol) = snapshot.symbol_at(file.id(), reference.at.line) {
-            calls.push((folded(name), symbol.id(), reference.at.line));
+        if let Some(object) = object
+            && let Some(symbol) = snapshot.symbol_at(file.id(), reference.at.line)
+        {
+            calls.push(Call {
+                method: folded(name),
+                on: source.known_as(object).into_iter().map(str::to_string).collect(),
+                from: symbol.id(),
+            });
         }
     }
     makers.sort();
@@ -132,6 +148,16 @@ impl Service {
             || ["Servicer", "ImplBase", "Base", "Server", "CoroutineImplBase"]
                 .iter()
                 .any(|end| base.strip_suffix(end) == Some(name))
+    }
+
+    /// Whether a call is one of this service, in a file that makes a stub for it: on what made the stub, or on something called
+    /// client or stub. A method of the same name on anything else is another.
+    pub(super) fn is_called(&self, call: &Call) -> bool {
+        let is_named = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name.ends_with("client") || name.ends_with("stub")
+        };
+        call.on.iter().any(|name| self.is_stub(name)) || call.on.first().is_some_and(|name| is_named(name))
     }
 
     /// Whether a name is that of something that makes a stub for the service.

@@ -323,8 +323,9 @@ fn remote_procedures(workspace: &Workspace, table: &mut BTreeMap<(Kind, String, 
                         .iter()
                         .filter(|of| of.makers.iter().any(|maker| service.is_stub(maker)))
                     {
-                        let fitting = caller.calls.iter().filter(|(name, ..)| *name == wanted);
-                        consumers.extend(fitting.filter_map(|(_, symbol, _)| place(number, *symbol)));
+                        let fitting = caller.calls.iter().filter(|call| call.method == wanted);
+                        let fitting = fitting.filter(|call| service.is_called(call));
+                        consumers.extend(fitting.filter_map(|call| place(number, call.from)));
                     }
                 }
                 // What nobody here implements is offered by whoever declares it.

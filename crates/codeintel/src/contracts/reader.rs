@@ -414,6 +414,15 @@ impl<'a> Reader<'a, '_> {
             .filter_map(|edge| Some((edge.at, function(edge)?.id())))
             .collect();
         found.sort();
+        // A view that is made of a class is that class, not the method of its base that makes it.
+        let is_made = |id: SymbolId| {
+            self.snapshot
+                .symbol(id)
+                .is_some_and(|symbol| symbol.name() == "as_view")
+        };
+        if found.iter().any(|(_, id)| !is_made(*id)) {
+            found.retain(|(_, id)| !is_made(*id));
+        }
         // Where each method names its handler, the one behind the method's name is meant.
         let named = verb.and_then(|verb| {
             let text = &self.source.text[site.start..site.arguments.end];

@@ -156,8 +156,18 @@ fn parameter(segment: &str) -> String {
             .collect();
         format!("{{{}}}", if name.is_empty() { "p" } else { &name })
     };
-    if let Some(name) = segment.strip_prefix(':') {
-        return named(name);
+    if segment.starts_with(':') {
+        // `:from-:to` is two; what is said of how one looks, as in `:id?`, is not of interest.
+        let names = segment.split(':').skip(1).map(|name| {
+            let is_joined = name.ends_with(['-', '.', '_']) && name.len() > 1;
+            let joint = name.chars().last().filter(|_| is_joined);
+            format!(
+                "{}{}",
+                named(name.trim_end_matches('_')),
+                joint.map_or(String::new(), String::from)
+            )
+        });
+        return names.collect();
     }
     if let Some(name) = segment.strip_prefix('*') {
         return named(if name.is_empty() { "rest" } else { name });
@@ -196,6 +206,8 @@ mod tests {
         for (written, expected) in [
             ("/users/:id", "/users/{id}"),
             ("/users/:id(\\d+)/", "/users/{id}"),
+            ("/flights/:from-:to", "/flights/{from}-{to}"),
+            ("/users/:id?", "/users/{id}"),
             ("/users/<int:user_id>", "/users/{user_id}"),
             ("users/<id>/", "/users/{id}"),
             ("/users/{id:int}", "/users/{id}"),
