@@ -1,129 +1,96 @@
-"""Turns harvested pairs into token bags for training, and makes the vocabulary and its initial vectors.
+"""Turns word files into the vocabulary and token bags for training.
 
-Usage: prepare.py OUT_DIR MINILM_DIR MANIFEST.tsv PAIRS.jsonl...
-MINILM_DIR holds tokenizer.json and an ONNX model; packages that the manifest does not allow are left out.
-Writes OUT_DIR/vocabulary.txt, init.npy, shard-N.npz, heldout.npz, cosqa.npz.
+Usage: prepare.py WORDS_DIR OUT_DIR      (WORDS_DIR also holds tokenizer.json of MiniLM)
+A bag lists, for each distinct token of a text, how often it occurs, whether it is part of the name, and where in the code it stands first.
 """
-import collections, hashlib, json, os, random, sys
+import collections, json, lzma, os, sys, zlib
+import multiprocessing
 import numpy as np
-from tokenize_text import Tokenizer, weight, words
+from tokenize_text import Tokenizer
 
-SIZE, DIMENSIONS = 32_768, 256
-COSQA = os.environ["COSQA_DIR"]
-
-
-def held_out(language, package):
-    return hashlib.md5(f"{language}/{package}".encode()).digest()[0] < 20
+SIZE, PART, CORES = 32_768, 4000, os.cpu_count()
+source, out = sys.argv[1:]
+os.makedirs(out, exist_ok=True)
 
 
-def load(manifest, paths):
-    with open(manifest) as lines:
-        allowed = {tuple(row[:2]) for row in (line.rstrip("\n").split("\t") for line in lines) if row[4] == "yes"}
-    for path in paths:
-        language = os.path.basename(path).split(".")[0]
-        with open(path) as lines:
-            for line in lines:
-                row = json.loads(line)
-                if (language, row["package"]) not in allowed:
-                    continue
-                yield language, row["package"], row["doc"], row["code"]
+def read():
+    with lzma.open(os.path.join(source, "words.xz"), "rt", encoding="utf8", newline="\n") as lines:
+        for line in lines:
+            fields = line.rstrip("\n").split("\t")
+            if line[0] == "\x01":
+                language, package, group = fields[0][1:], fields[1], int(fields[2])
+            else:
+                yield language, package, group, *fields
 
 
-def make_vocabulary(minilm, counts):
-    base = json.load(open(os.path.join(minilm, "tokenizer.json")))["model"]["vocab"]
+def count(part):
+    counts = collections.Counter()
+    for row in part:
+        if row[2] >= 40:
+            counts.update(row[4].split())
+            counts.update(row[5].split())
+    return counts
+
+
+def make_vocabulary(counts):
+    """MiniLM's tokens that the training packages use, then the most frequent other words of those packages."""
+    base = json.load(open(os.path.join(source, "tokenizer.json")))["model"]["vocab"]
     keep = []
     for token in sorted(base, key=base.get):
-        bare = token[2:] if token.startswith("##") else token
-        if bare.isascii() and bare.isalnum() and (counts.get(token, 0) > 0 or token.startswith("##") or len(bare) == 1 or counts.get(bare, 0) >= 1):
+        bare = token.removeprefix("##")
+        if bare.isascii() and bare.isalnum() and (token != bare or len(bare) == 1 or counts[bare] >= 5):
             keep.append(token)
     known = set(keep)
-    mined = [w for w, c in counts.most_common() if w not in known and c >= 20 and w.isascii() and w.isalpha() and 2 <= len(w) <= 24]
+    mined = [w for w, c in counts.most_common() if w not in known and c >= 8 and w.isascii() and w.isalpha() and 2 <= len(w) <= 24]
     return (keep + mined)[:SIZE]
 
 
-def initial(minilm, vocabulary, counts):
-    import onnxruntime
-    from tokenizers import Tokenizer as HubTokenizer
-    tokenizer = HubTokenizer.from_file(os.path.join(minilm, "tokenizer.json"))
-    tokenizer.no_padding()
-    model = [f for f in os.listdir(minilm) if f.endswith(".onnx")][0]
-    session = onnxruntime.InferenceSession(os.path.join(minilm, model), providers=["CPUExecutionProvider"])
-    names = [i.name for i in session.get_inputs()]
-    vectors = np.zeros((len(vocabulary), 384), np.float32)
-    encoded = [tokenizer.encode(t[2:] if t.startswith("##") else t).ids for t in vocabulary]
-    for size in sorted({len(e) for e in encoded}):
-        rows = [i for i, e in enumerate(encoded) if len(e) == size]
-        for start in range(0, len(rows), 512):
-            part = rows[start:start + 512]
-            ids = np.array([encoded[i] for i in part], np.int64)
-            feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            out = session.run(None, {k: v for k, v in feed.items() if k in names})[0]
-            vectors[part] = out.mean(1) if out.ndim == 3 else out
-    vectors -= vectors.mean(0)
-    _, _, axes = np.linalg.svd(vectors[:: max(1, len(vectors) // 20000)], full_matrices=False)
-    vectors = vectors @ axes[:DIMENSIONS].T
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
-    total = sum(counts.values())
-    rarity = np.array([1e-3 / (1e-3 + counts.get(t.removeprefix("##"), 1) / total) for t in vocabulary], np.float32)
-    return (vectors * rarity[:, None]).astype(np.float16)
-
-
-def pack(bags):
-    ids = np.fromiter((t for bag in bags for t in bag), np.uint16)
-    counts = np.fromiter((min(c, 255) for bag in bags for c in bag.values()), np.uint8)
-    ends = np.cumsum([len(bag) for bag in bags]).astype(np.uint32)
-    return ids, counts, ends
-
-
-def main():
-    out, minilm, manifest, *paths = sys.argv[1:]
-    os.makedirs(out, exist_ok=True)
-    counts = collections.Counter()
-    cosqa = json.load(open(os.path.join(COSQA, "code_idx_map.txt")))
-    forbidden = {tuple(words(code)[:60]) for code in cosqa}
-    rows = []
-    for language, package, doc, code in load(manifest, paths):
-        if language == "python" and tuple(words(code)[:60]) in forbidden:
-            continue
-        rows.append((language, package, doc, code))
-        counts.update(words(doc))
-        counts.update(words(code))
-    vocabulary = make_vocabulary(minilm, counts)
-    open(os.path.join(out, "vocabulary.txt"), "w").write("\n".join(vocabulary) + "\n")
-    print("vocabulary", len(vocabulary), "rows", len(rows))
-    np.save(os.path.join(out, "init.npy"), initial(minilm, vocabulary, counts))
+def bags(part):
     tokenizer = Tokenizer(vocabulary)
-    languages = sorted({r[0] for r in rows})
-    train, held = [], []
-    for row in rows:
-        (held if held_out(row[0], row[1]) else train).append(row)
-    train.sort(key=lambda r: (r[0], r[1]))
-    random.Random(1).shuffle(held)
-
-    def save(name, part):
-        docs, codes = [tokenizer.bag(r[2]) for r in part], [tokenizer.bag(r[3]) for r in part]
-        di, dc, de = pack(docs)
-        ci, cc, ce = pack(codes)
-        np.savez_compressed(os.path.join(out, name), di=di, dc=dc, de=de, ci=ci, cc=cc, ce=ce,
-                            language=np.array([languages.index(r[0]) for r in part], np.uint8), languages=np.array(languages))
-
-    shard = 220_000
-    for n, start in enumerate(range(0, len(train), shard)):
-        save(f"shard-{n}.npz", train[start:start + shard])
-    limited = collections.Counter()
-    part = []
-    for row in held:
-        if limited[row[0]] < 5000:
-            limited[row[0]] += 1
-            part.append(row)
-    save("heldout.npz", part)
-    dev = json.load(open(os.path.join(COSQA, "cosqa-dev.json")))
-    codes = sorted(cosqa, key=cosqa.get)
-    qi, qc, qe = pack([tokenizer.bag(d["doc"]) for d in dev])
-    ci, cc, ce = pack([tokenizer.bag(c) for c in codes])
-    np.savez_compressed(os.path.join(out, "cosqa.npz"), qi=qi, qc=qc, qe=qe, ci=ci, cc=cc, ce=ce,
-                        answer=np.array([d["retrieval_idx"] for d in dev], np.uint32))
-    print(collections.Counter(r[0] for r in train), limited)
+    sides = {side: ([], [], [], []) for side in "dc"}
+    for row in part:
+        named = {token for word in row[3].split() for token in tokenizer.word(word)}
+        for side, text in (("d", row[4]), ("c", row[5])):
+            counted, first = {}, {}
+            for at, word in enumerate(text.split()):
+                for token in tokenizer.word(word):
+                    counted[token] = counted.get(token, 0) + 1
+                    first.setdefault(token, min(7, (at >> 1).bit_length()))
+            if side == "c":
+                for token in named:
+                    counted.setdefault(token, 1)
+            ids, counts, flags, lengths = sides[side]
+            ids.extend(counted)
+            counts.extend(min(c, 255) for c in counted.values())
+            flags.extend((side == "c" and token in named) | first.get(token, 0) << 1 for token in counted)
+            lengths.append(len(counted))
+    kinds = (np.uint16, np.uint8, np.uint8, np.uint32)
+    return {side: [np.array(a, kind) for a, kind in zip(arrays, kinds)] for side, arrays in sides.items()}
 
 
-main()
+def save(name, made):
+    for side in "dc":
+        ids, counts, flags, lengths = (np.concatenate([part[side][n] for part in made]) for n in range(4))
+        np.savez(os.path.join(out, f"{name}-{side}.npz"), ids=ids, counts=counts, flags=flags, lengths=lengths)
+
+
+rows = list(read())
+parts = [rows[start:start + PART] for start in range(0, len(rows), PART)]
+with multiprocessing.Pool(CORES) as pool:
+    counts = sum(pool.imap_unordered(count, parts), collections.Counter())
+vocabulary = make_vocabulary(counts)
+open(os.path.join(out, "vocabulary.txt"), "w").write("\n".join(vocabulary) + "\n")
+cosqa = json.load(open(os.path.join(source, "cosqa.words.json")))
+with multiprocessing.Pool(CORES) as pool:
+    save("pairs", list(pool.imap(bags, parts)))
+save("cosqa", [bags([("python", "", 0, *code) for code in cosqa["codes"]])])
+save("asked", [bags([("python", "", 0, "", query, "") for query in cosqa["queries"]])])
+languages, packages = sorted({row[0] for row in rows}), {}
+total = sum(counts.values())
+np.savez(os.path.join(out, "rows.npz"), languages=np.array(languages), answer=np.array(cosqa["answer"]),
+         language=np.array([languages.index(row[0]) for row in rows], np.uint8), group=np.array([row[2] for row in rows], np.uint8),
+         package=np.array([packages.setdefault(row[:2], len(packages)) for row in rows], np.uint32),
+         doc=np.array([zlib.crc32(row[4].encode()) for row in rows], np.uint32), code=np.array([zlib.crc32(row[5].encode()) for row in rows], np.uint32),
+         rarity=np.array([1e-3 / (1e-3 + counts[token.removeprefix("##")] / total) for token in vocabulary], np.float32))
+json.dump([row[3:] for row in rows], open(os.path.join(out, "rows.json"), "w"))
+print(len(rows), "pairs,", len(vocabulary), "tokens")

@@ -110,6 +110,7 @@ fn things_are_found_by_name_by_words_and_by_meaning() {
         ("wait longer after failing attempts", "net/retry.go::Backoff"),
         ("exponential backoff", "net/retry.go::Backoff"),
         ("what a customer is about to buy", "src/Cart.java::Cart"),
+        ("shopping cart", "src/Cart.java::Cart"),
         ("ITERATIONS", "app/passwords.py::ITERATIONS"),
         ("rotate the credentials", "docs/guide.md::Guide.Rotating credentials"),
     ] {

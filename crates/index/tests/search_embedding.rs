@@ -13,9 +13,16 @@ struct Sample {
     vector: Vec<f32>,
 }
 
+#[derive(serde::Deserialize)]
+struct Samples {
+    texts: Vec<Sample>,
+}
+
 fn samples() -> Vec<Sample> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/embedding.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    let samples: Samples = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(samples.texts.len(), 12);
+    samples.texts
 }
 
 #[test]

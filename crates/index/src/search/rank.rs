@@ -5,6 +5,7 @@
 //! what the graph knows. The blend and the weights of fields were chosen on CoSQA's development questions; the rest by reading
 //! answers about Django, SymPy and Consul, never on test data.
 
+use super::chunk::is_document;
 use crate::model::EdgeKind;
 use crate::snapshot::{EdgeKinds, FileFlags, Snapshot, SymbolView};
 use syntax::facts::{Flags, Kind};
@@ -57,8 +58,8 @@ const VENDORED: f32 = 0.7;
 const DECLARATION: f32 = 0.85;
 /// Times this for what is left of a file outside of its definitions.
 const FILE: f32 = 0.85;
-/// Times this for sections of documents, where code is asked for.
-const SECTION: f32 = 0.85;
+/// Times this for documents, where code is asked for: prose says what code does in the question's own words, and always looks nearer.
+const DOCUMENT: f32 = 0.7;
 
 /// Why a hit is where it is: the parts of its score.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -175,10 +176,11 @@ pub(crate) fn judge(why: &mut Why, aspects: &Aspects, snapshot: &Snapshot, symbo
     if symbol.flags().contains(Flags::DECLARATION) {
         why.factor *= DECLARATION;
     }
-    if symbol.is_file() {
+    let document = symbol.file().is_some_and(|file| is_document(file.language()));
+    if document || symbol.kind() == Kind::Section {
+        why.factor *= DOCUMENT;
+    } else if symbol.is_file() {
         why.factor *= FILE;
-    } else if symbol.kind() == Kind::Section {
-        why.factor *= SECTION;
     }
 }
 

@@ -94,14 +94,56 @@ impl Asked {
         self.compare_plain(packed, squares, scores);
     }
 
-    /// The same loop, compiled for wider registers: three times faster than what every x86-64 has.
+    /// The same sums, 32 bytes at a time. Steps are taken as 0..15 instead of -8..7, because the instruction that multiplies bytes wants one
+    /// side without a sign; eight times the sum of the question's steps is then too much.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn compare_avx2(&self, packed: &[u8], squares: &[zerocopy::little_endian::U16], scores: &mut [f32]) {
-        self.compare_plain(packed, squares, scores);
+        use std::arch::x86_64::{
+            __m256i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_shuffle_epi32, _mm256_add_epi16, _mm256_and_si256,
+            _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_madd_epi16,
+            _mm256_maddubs_epi16, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_srli_epi16,
+            _mm256_xor_si256,
+        };
+        const WIDTH: usize = 32;
+        #[target_feature(enable = "avx2")]
+        fn load<T>(bytes: &[T; WIDTH]) -> __m256i {
+            const { assert!(size_of::<T>() == 1) };
+            #[expect(unsafe_code, reason = "there is no safe load")]
+            // SAFETY: the array has the 32 bytes that are read, and the load asks for no alignment.
+            unsafe {
+                _mm256_loadu_si256(bytes.as_ptr().cast())
+            }
+        }
+        let (low, _) = self.low.as_chunks::<WIDTH>();
+        let (high, _) = self.high.as_chunks::<WIDTH>();
+        let asked: [(__m256i, __m256i); PACKED / WIDTH] = std::array::from_fn(|at| (load(&low[at]), load(&high[at])));
+        let steps = self.low.iter().chain(&self.high).map(|step| i32::from(*step));
+        let surplus = 8 * steps.sum::<i32>();
+        let (signs, half, ones) = (_mm256_set1_epi8(-0x78), _mm256_set1_epi8(15), _mm256_set1_epi16(1));
+        for ((vector, square), score) in packed.chunks_exact(PACKED).zip(squares).zip(scores) {
+            let (pieces, _) = vector.as_chunks::<WIDTH>();
+            // Eight products of at most 15 · 127 · 2 fit into sixteen bits.
+            let mut sums = _mm256_setzero_si256();
+            for (piece, (low, high)) in pieces.iter().zip(&asked) {
+                let bytes = _mm256_xor_si256(load(piece), signs);
+                let lower = _mm256_maddubs_epi16(_mm256_and_si256(bytes, half), *low);
+                let upper = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half), *high);
+                sums = _mm256_add_epi16(sums, _mm256_add_epi16(lower, upper));
+            }
+            let eight = _mm256_madd_epi16(sums, ones);
+            let four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
+            let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+            let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+            *score = self.cosine(_mm_cvtsi128_si32(one) - surplus, *square);
+        }
     }
 
-    #[inline(always)]
+    fn cosine(&self, sum: i32, square: zerocopy::little_endian::U16) -> f32 {
+        let norm = self.norm * f32::from(square.get()).sqrt();
+        if norm > 0.0 { sum as f32 / norm } else { 0.0 }
+    }
+
     fn compare_plain(&self, packed: &[u8], squares: &[zerocopy::little_endian::U16], scores: &mut [f32]) {
         for ((vector, square), score) in packed.chunks_exact(PACKED).zip(squares).zip(scores) {
             let mut sum = 0i32;
@@ -111,8 +153,7 @@ impl Asked {
                     i16::from(asked_low) * i16::from(low(byte)) + i16::from(asked_high) * i16::from(high(byte));
                 sum += i32::from(products);
             }
-            let norm = self.norm * f32::from(square.get()).sqrt();
-            *score = if norm > 0.0 { sum as f32 / norm } else { 0.0 };
+            *score = self.cosine(sum, *square);
         }
     }
 }
@@ -152,6 +193,26 @@ mod tests {
                 score[0],
                 cosine(&left, &mixed)
             );
+        }
+    }
+
+    /// The sums are of integers: both ways must give the very same.
+    #[test]
+    fn wide_registers_count_the_same() {
+        let mut packed: Vec<u8> = (0..200).flat_map(|seed| pack(&sample(seed))).collect();
+        // The lowest step is never written, but a damaged file may hold it.
+        packed.extend([0x88; PACKED]);
+        packed.extend([0x77; PACKED]);
+        let squares: Vec<U16> = packed
+            .chunks_exact(PACKED)
+            .map(|vector| U16::new(squares(vector) as u16))
+            .collect();
+        for asked in [sample(7), [1.0; DIMENSIONS], [-1.0; DIMENSIONS]] {
+            let asked = Asked::new(&asked).unwrap();
+            let (mut plain, mut wide) = (vec![0.0; squares.len()], vec![1.0; squares.len()]);
+            asked.compare_plain(&packed, &squares, &mut plain);
+            asked.compare(&packed, &squares, &mut wide);
+            assert_eq!(plain, wide);
         }
     }
 
