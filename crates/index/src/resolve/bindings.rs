@@ -104,6 +104,15 @@ impl Bindings {
         bindings
     }
 
+    /// About how much memory it takes.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&self.writes[..])
+            + size_of_val(&self.starts[..])
+            + size_of_val(&self.functions[..])
+            + size_of_val(&self.homes[..])
+            + self.has_always.len()
+    }
+
     /// Calls `each` with every write of `binding` that can reach byte `at`.
     pub(super) fn reaching(&self, binding: u32, at: u32, mut each: impl FnMut(Source)) {
         let writes = self.of(binding);

@@ -82,12 +82,12 @@ impl Evaluation<'_> {
                 Expression::Argument { name, value } => match self.facts.text(name) {
                     "*" => arguments.positional.push((self.set_of(value), true)),
                     "**" => arguments.mappings.push(self.set_of(value)),
-                    _ => arguments.named.push((self.words[name.index()], self.set_of(value))),
+                    _ => arguments.named.push((self.word(name), self.set_of(value))),
                 },
                 Expression::Text(name) => {
                     match position {
-                        0 => arguments.first_text = Some(self.words[name.index()]),
-                        1 => arguments.second_text = Some(self.words[name.index()]),
+                        0 => arguments.first_text = Some(self.word(name)),
+                        1 => arguments.second_text = Some(self.word(name)),
                         _ => {}
                     }
                     arguments.positional.push((Set::default(), false));
@@ -141,7 +141,7 @@ impl Evaluation<'_> {
             self.apply(fact, arguments, id, &mut set);
         }
         if let Expression::Member { object, name } = *self.facts.expression(callee)
-            && let Some(&operation) = self.policy.methods.get(&self.words[name.index()])
+            && let Some(&operation) = self.policy.methods.get(&self.word(name))
         {
             let objects = self.expanded(object);
             let unknown = callees.facts().iter().all(|fact| fact.value == Value::Foreign);

@@ -61,7 +61,7 @@ impl Evaluation<'_> {
                 continue;
             }
             let part = match *self.facts.expression(ExpressionId(key)) {
-                Expression::Text(name) => self.words[name.index()],
+                Expression::Text(name) => self.word(name),
                 _ => UNKEYED,
             };
             self.fill(object, part, values.facts());
@@ -98,18 +98,15 @@ impl Evaluation<'_> {
             return bases;
         }
         let name = match *self.facts.expression(base) {
-            Expression::Member { name, .. } | Expression::Free { name, .. } => Some(self.words[name.index()]),
+            Expression::Member { name, .. } | Expression::Free { name, .. } => Some(self.word(name)),
             Expression::Bound { binding, .. } => {
                 let binding = &self.facts.bindings[binding.index()];
                 match binding.to {
                     syntax::facts::Bound::Import(import) => {
                         let import = &self.facts.imports[import.index()];
-                        import
-                            .member
-                            .or(Some(binding.name))
-                            .map(|name| self.words[name.index()])
+                        import.member.or(Some(binding.name)).map(|name| self.word(name))
                     }
-                    _ => Some(self.words[binding.name.index()]),
+                    _ => Some(self.word(binding.name)),
                 }
             }
             _ => None,

@@ -190,7 +190,7 @@ impl Emission<'_, '_> {
             };
             ends.extend(accessor.map(|accessor| (End::Definition(accessor), evidence, EdgeKind::Calls)));
         }
-        let word = self.evaluation.words[name.index()];
+        let word = self.evaluation.word(name);
         for fact in self.evaluation.expanded(object).facts() {
             let Value::Object(object) = fact.value else { continue };
             for held in self.evaluation.read(Key::content(object, word)).facts() {
@@ -346,7 +346,7 @@ impl Emission<'_, '_> {
         if policy.builtin_members.contains(&self.evaluation.facts.text(name)) {
             return;
         }
-        let word = self.evaluation.words[name.index()];
+        let word = self.evaluation.word(name);
         let candidates = self.evaluation.linker.members_named(self.evaluation.file, word);
         if candidates.len() <= MAX_GUESSES {
             let guesses = candidates
@@ -416,7 +416,7 @@ impl Emission<'_, '_> {
         if linker.definition(function).and_then(|link| link.owner) != Some(own) || linker.heirs(own).is_empty() {
             return;
         }
-        let word = self.evaluation.words[name.index()];
+        let word = self.evaluation.word(name);
         let given = self.evaluation.read(Key::parameter(function, index));
         for fact in given.facts() {
             let Value::Instance(heir) = fact.value else { continue };
@@ -504,7 +504,7 @@ impl Emission<'_, '_> {
             _ => None,
         });
         let method = match *self.evaluation.facts.expression(callee) {
-            Expression::Member { name, .. } => policy.methods.get(&self.evaluation.words[name.index()]).copied(),
+            Expression::Member { name, .. } => policy.methods.get(&self.evaluation.word(name)).copied(),
             _ => None,
         };
         let of_tree = values
@@ -640,7 +640,7 @@ impl Emission<'_, '_> {
                 _ => {}
             },
             Expression::Free { name, scope } => {
-                let word = self.evaluation.words[name.index()];
+                let word = self.evaluation.word(name);
                 for class in self.evaluation.types_around(scope) {
                     if found.is_empty() {
                         self.add_members(class, false, word, Evidence::DeclaredReceiver, &mut found);
@@ -652,7 +652,7 @@ impl Emission<'_, '_> {
                 }
             }
             Expression::Member { object, name } => {
-                let word = self.evaluation.words[name.index()];
+                let word = self.evaluation.word(name);
                 let text = facts.text(name);
                 let plain = self.evaluation.set_of(object);
                 let mut objects = plain.clone();
@@ -749,7 +749,7 @@ impl Emission<'_, '_> {
                 && is_function(definition.kind)
                 && definition.kind != Kind::Constructor
             {
-                let name = self.evaluation.words[definition.name.index()];
+                let name = self.evaluation.word(definition.name);
                 let overridden = self.evaluation.find_members(owner, true, name);
                 for found in overridden.iter().take(1) {
                     if linker

@@ -5,18 +5,19 @@
 //! changes. Names pull from the writes that reach them, members and calls look into [`super::linker`] and the tables, and
 //! whatever leaves the file (returns, fields, variables, arguments) is contributed under a [`Key`].
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use smallvec::SmallVec;
 use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Name};
 
+use super::Changed;
 use super::bindings::Bindings;
 use super::languages::Compiled;
 use super::linker::Names;
 use super::members;
 use super::names::is_callable;
 use super::passes::Ledger;
-use super::tables::Round;
+use super::tables::{Contributions, Round};
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
 use super::words::{Key, Word, WordMap};
@@ -44,16 +45,11 @@ pub struct Evaluation<'a> {
     pub file: u32,
     pub facts: &'a FileFacts,
     pub policy: &'a Compiled,
-    /// By [`Name`].
-    pub words: Vec<Word>,
+    /// By [`Name`], found so far: most texts are never looked up.
+    words: Vec<Cell<Option<Word>>>,
     pub(super) bindings: Bindings,
     /// The external class whose heirs are classes of classes.
     pub(super) metaclass: Option<Value>,
-    /// By expression: a run of `arena`.
-    pub(super) sets: Vec<(u32, u32)>,
-    pub(super) arena: Vec<Fact>,
-    /// What decorators make of each decorated definition.
-    pub(super) decorated: WordMap<Word, Set>,
     /// What was read and said so far.
     pub(super) ledger: Ledger,
     /// Members found so far, by (type, name).
@@ -70,64 +66,134 @@ pub struct Evaluation<'a> {
     pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,
 }
 
+/// What an evaluation leaves for the next round.
+pub(super) struct Left {
+    pub(super) ledger: Ledger,
+    bindings: Bindings,
+}
+
+impl Left {
+    /// About how much memory it takes.
+    pub(super) fn size(&self) -> usize {
+        self.ledger.size() + self.bindings.size()
+    }
+}
+
 impl<'a> Evaluation<'a> {
     /// Evaluates `facts` to a fixed point (or [`MAX_PASSES`]).
     pub fn new(linker: View<'a>, round: &'a Round, file: u32, facts: &'a FileFacts) -> Evaluation<'a> {
-        let policy = linker.policy(file);
         let steps = facts.expressions.len()
             + 2 * facts.definitions.len()
             + facts.flows.len()
             + facts.bindings.len()
             + facts.exports.len();
-        let mut evaluation = Evaluation {
+        let left = Left {
+            ledger: Ledger::new(steps, facts.expressions.len()),
+            bindings: Bindings::new(facts, linker.policy(file).policy.hoists),
+        };
+        let mut evaluation = Evaluation::with(linker, round, file, facts, left);
+        evaluation.run();
+        evaluation
+    }
+
+    /// As [`Evaluation::new`], with what an evaluation in an earlier round left. Other files have said something new about
+    /// `changed` since.
+    pub(super) fn resume(
+        linker: View<'a>,
+        round: &'a Round,
+        file: u32,
+        facts: &'a FileFacts,
+        mut left: Left,
+        changed: &Changed,
+    ) -> Evaluation<'a> {
+        left.ledger.follow(round, file, changed);
+        let mut evaluation = Evaluation::with(linker, round, file, facts, left);
+        evaluation.run();
+        evaluation
+    }
+
+    fn with(linker: View<'a>, round: &'a Round, file: u32, facts: &'a FileFacts, left: Left) -> Evaluation<'a> {
+        let Left { ledger, bindings } = left;
+        let policy = linker.policy(file);
+        Evaluation {
             linker,
             round,
             file,
             facts,
             policy,
-            words: (0..facts.strings.len())
-                .map(|name| Word::of(facts.text(Name(name as u32))))
-                .collect(),
-            bindings: Bindings::new(facts, policy.policy.hoists),
+            words: vec![Cell::new(None); facts.strings.len()],
+            bindings,
             metaclass: policy
                 .builtin_names
                 .get(&Word::of("type"))
                 .copied()
                 .map(Value::External),
-            sets: vec![(0, 0); facts.expressions.len()],
-            arena: Vec::new(),
-            decorated: WordMap::default(),
-            ledger: Ledger::new(steps, facts.expressions.len()),
+            ledger,
             lookups: RefCell::default(),
             ambients: WordMap::default(),
             owned: RefCell::default(),
             imported: vec![None; facts.imports.len()],
             constructors: RefCell::default(),
             declared_types: OnceCell::new(),
-        };
-        for _ in 0..MAX_PASSES {
-            if !evaluation.pass() {
-                break;
-            }
-            evaluation.ledger.end_pass();
         }
-        evaluation
     }
 
-    /// What the file contributes and which keys it read.
-    pub fn finish(self) -> (Vec<(Key, Set)>, Vec<Key>) {
-        self.ledger.finish()
+    fn run(&mut self) {
+        for _ in 0..MAX_PASSES {
+            while let Some(step) = self.ledger.next() {
+                if self.ledger.begin(step) {
+                    self.perform(step);
+                    self.ledger.end();
+                }
+            }
+            self.ledger.end_pass();
+            if !self.ledger.is_restless() {
+                return;
+            }
+            self.ledger.begin_pass();
+        }
+    }
+
+    /// What the file contributes.
+    pub fn contributions(&self) -> Contributions {
+        Contributions::new(self.ledger.contributions())
+    }
+
+    /// Which keys were read.
+    pub fn reads(&self) -> Vec<Key> {
+        self.ledger.reads().collect()
+    }
+
+    /// About how much memory [`Evaluation::leave`] would take.
+    pub(super) fn size(&self) -> usize {
+        self.ledger.size() + self.bindings.size()
+    }
+
+    /// What a later round can start from.
+    pub(super) fn leave(mut self) -> Left {
+        self.ledger.rewind();
+        Left {
+            ledger: self.ledger,
+            bindings: self.bindings,
+        }
+    }
+
+    /// The word of a text of this file.
+    pub fn word(&self, name: Name) -> Word {
+        let word = || Word::of(self.facts.text(name));
+        let Some(known) = self.words.get(name.index()) else {
+            return word();
+        };
+        known.get().unwrap_or_else(|| {
+            let word = word();
+            known.set(Some(word));
+            word
+        })
     }
 
     /// The facts of an expression.
     pub fn facts_of(&self, expression: ExpressionId) -> &[Fact] {
-        match self.sets.get(expression.index()) {
-            Some(&(start, end)) => {
-                self.ledger.look(expression.0);
-                &self.arena[start as usize..end as usize]
-            }
-            None => &[],
-        }
+        self.ledger.value(expression.index())
     }
 
     /// The facts of an expression, as a set of its own.
@@ -220,65 +286,36 @@ impl<'a> Evaluation<'a> {
         set
     }
 
-    /// Runs every step whose inputs changed; false when there is none.
-    fn pass(&mut self) -> bool {
+    /// What one step of a pass does: expressions come first, then decorated definitions, flows, definitions, names, exports.
+    fn perform(&mut self, step: usize) {
         let facts = self.facts;
-        let mut ran = false;
-        for index in 0..facts.expressions.len() {
-            ran |= self.step(index, |evaluation| {
-                if let Some(set) = evaluation.transfer(ExpressionId(index as u32)) {
-                    evaluation.store(index, set.facts());
-                }
-            });
-        }
-        let mut first = facts.expressions.len();
-        for index in 0..facts.definitions.len() {
-            if !facts.definitions[index].decorators.is_empty() {
-                ran |= self.step(first + index, |evaluation| {
-                    evaluation.decorate(DefinitionId(index as u32))
-                });
+        let mut at = step;
+        if at < facts.expressions.len() {
+            if let Some(set) = self.transfer(ExpressionId(at as u32)) {
+                self.ledger.set_value(at, set.facts());
             }
-        }
-        first += facts.definitions.len();
-        for (index, &flow) in facts.flows.iter().enumerate() {
-            ran |= self.step(first + index, |evaluation| evaluation.flow(flow));
-        }
-        first += facts.flows.len();
-        for index in 0..facts.definitions.len() {
-            ran |= self.step(first + index, |evaluation| {
-                evaluation.publish_definition(DefinitionId(index as u32));
-            });
-        }
-        first += facts.definitions.len();
-        for index in 0..facts.bindings.len() {
-            ran |= self.step(first + index, |evaluation| evaluation.publish_name(index));
-        }
-        first += facts.bindings.len();
-        for (index, export) in facts.exports.iter().enumerate() {
-            ran |= self.step(first + index, |evaluation| evaluation.publish_export(export));
-        }
-        ran
-    }
-
-    fn step(&mut self, step: usize, run: impl FnOnce(&mut Self)) -> bool {
-        let since = self.ledger.mark();
-        let stale = self.ledger.begin(step);
-        if stale {
-            run(self);
-            self.ledger.end(step, since);
-        }
-        stale
-    }
-
-    fn store(&mut self, index: usize, facts: &[Fact]) {
-        let (start, end) = self.sets[index];
-        if self.arena[start as usize..end as usize] == *facts {
             return;
         }
-        self.ledger.value_changed(index);
-        let start = self.arena.len() as u32;
-        self.arena.extend_from_slice(facts);
-        self.sets[index] = (start, self.arena.len() as u32);
+        at -= facts.expressions.len();
+        if at < facts.definitions.len() {
+            return self.decorate(DefinitionId(at as u32));
+        }
+        at -= facts.definitions.len();
+        if at < facts.flows.len() {
+            return self.flow(facts.flows[at]);
+        }
+        at -= facts.flows.len();
+        if at < facts.definitions.len() {
+            return self.publish_definition(DefinitionId(at as u32));
+        }
+        at -= facts.definitions.len();
+        if at < facts.bindings.len() {
+            return self.publish_name(at);
+        }
+        at -= facts.bindings.len();
+        if let Some(export) = facts.exports.get(at) {
+            self.publish_export(export);
+        }
     }
 
     /// The value of one expression from those of its children; `None` when it never has one.
@@ -291,7 +328,7 @@ impl<'a> Evaluation<'a> {
             Expression::Member { object, name } => {
                 let object = self.object_of_member(object);
                 let text = self.facts.text(name);
-                self.member(object.facts(), self.words[name.index()], text)
+                self.member(object.facts(), self.word(name), text)
             }
             Expression::Call { callee, arguments } => {
                 let arguments = self.arguments(arguments);
@@ -309,7 +346,7 @@ impl<'a> Evaluation<'a> {
             Expression::Argument { value, .. } => self.set_of(value),
             Expression::Index { object, key } => {
                 let object = self.expanded(object);
-                self.index(object.facts(), key.map(|key| self.words[key.index()]))
+                self.index(object.facts(), key.map(|key| self.word(key)))
             }
             Expression::Sequence { elements } => self.sequence(id, self.facts.list(elements)),
             Expression::Mapping { entries } => self.mapping(id, self.facts.list(entries)),
@@ -346,7 +383,7 @@ impl<'a> Evaluation<'a> {
                 let inner = self.expanded(inner);
                 self.entered(inner.facts())
             }
-            Expression::Module(name) => self.text_module(self.words[name.index()]),
+            Expression::Module(name) => self.text_module(self.word(name)),
             Expression::Typed(type_) => self.instances(self.facts_of(type_)),
             Expression::Generic { base, arguments } => self.generic(id, base, self.facts.list(arguments)),
             Expression::Wrapped(inner) => self.set_of(inner),

@@ -60,14 +60,15 @@ pub mod words;
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use crate::model::{FileId, ResolvedFile};
 use crate::packages::Packages;
 use crate::tree::{Change, Keep, Resolve, Tree};
-use evaluate::Evaluation;
+use evaluate::{Evaluation, Left};
 use linker::Linker;
 use tables::{Contributions, Round};
 use view::Notes;
@@ -80,6 +81,9 @@ pub const ROUNDS: usize = 3;
 
 /// Up to this many files, edges found early are kept until it is sure that they are final.
 const MAX_KEPT: usize = 20_000;
+
+/// How much memory may hold what evaluations leave for the next round.
+const SHELF_BYTES: i64 = 48 << 20;
 
 pub(crate) type Keys = HashSet<Key, BuildHasherDefault<Identity>>;
 
@@ -136,6 +140,8 @@ impl Resolve for Resolver {
         let mut rounds: Vec<History> = Vec::new();
         let mut before = History::silent(files);
         let mut changed: Option<Changed> = None;
+        // Where edits are followed, every round must note on its own what it looked at.
+        let shelf = Shelf::new(if follows { 0 } else { files }, SHELF_BYTES);
         for number in 0..ROUNDS {
             let keep_edges = number > 0 && files <= MAX_KEPT;
             let next: Vec<Option<(Said, Option<ResolvedFile>)>> = (0..files)
@@ -144,7 +150,17 @@ impl Resolve for Resolver {
                     let affected = changed
                         .as_ref()
                         .is_none_or(|changed| before.said[file].is_affected(file as u32, changed));
-                    affected.then(|| say(tree, &linker, &before.round, file as u32, keep_edges))
+                    affected.then(|| {
+                        say(
+                            tree,
+                            &linker,
+                            &before.round,
+                            file as u32,
+                            keep_edges,
+                            changed.as_ref(),
+                            &shelf,
+                        )
+                    })
                 })
                 .collect();
             let old = follows.then(|| before.clone());
@@ -165,9 +181,10 @@ impl Resolve for Resolver {
             .enumerate()
             .map(|(file, edges)| {
                 let said = &last.said[file];
-                let (edges, reads) = match edges.filter(|_| !said.is_affected(file as u32, &changed)) {
+                let unaffected = edges.filter(|_| !said.is_affected(file as u32, &changed));
+                let (edges, reads) = match unaffected {
                     Some(edges) => (edges, said.reads.clone()),
-                    None => emit(tree, &linker, &last.round, file as u32),
+                    None => emit(tree, &linker, &last.round, file as u32, &changed, &shelf),
                 };
                 sink(FileId(file as u32), edges);
                 reads
@@ -217,6 +234,7 @@ impl State {
                 .filter(|file| modified.contains(file) || is_affected(&reads(*file as usize), *file, diverged))
                 .collect()
         };
+        let shelf = Shelf::new(0, 0);
         let relinked: Changed = relinked.into_iter().map(|key| (key, MANY)).collect();
         // Keys on which the histories differ after the round before.
         let mut diverged = relinked.clone();
@@ -226,7 +244,7 @@ impl State {
             let files = dirty(&|file| after.said[file].reads.clone(), &diverged);
             let said: Vec<Said> = files
                 .par_iter()
-                .map(|&file| say(tree, &self.linker, &before.round, file, false).0)
+                .map(|&file| say(tree, &self.linker, &before.round, file, false, None, &shelf).0)
                 .collect();
             diverged.clone_from(&relinked);
             for (&file, said) in files.iter().zip(said) {
@@ -238,7 +256,7 @@ impl State {
         let read: Vec<Arc<[Key]>> = files
             .par_iter()
             .map(|&file| {
-                let (edges, reads) = emit(tree, &self.linker, &last.round, file);
+                let (edges, reads) = emit(tree, &self.linker, &last.round, file, &diverged, &shelf);
                 sink(FileId(file), edges);
                 reads
             })
@@ -317,25 +335,88 @@ impl History {
     }
 }
 
-/// Evaluates a file against the round before; `keep` asks for its edges as well.
-fn say(tree: &dyn Tree, linker: &Linker, round: &Round, file: u32, keep: bool) -> (Said, Option<ResolvedFile>) {
+/// What evaluations leave for the next round, as far as there is room: starting from it is cheaper and gives the same.
+struct Shelf {
+    left: Vec<Mutex<Option<Left>>>,
+    room: AtomicI64,
+}
+
+impl Shelf {
+    fn new(files: usize, room: i64) -> Shelf {
+        Shelf {
+            left: (0..files).map(|_| Mutex::default()).collect(),
+            room: AtomicI64::new(room),
+        }
+    }
+
+    fn take(&self, file: u32) -> Option<Left> {
+        let place = self.left.get(file as usize)?;
+        let left = place.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        self.room.fetch_add(left.size() as i64, Ordering::Relaxed);
+        Some(left)
+    }
+
+    fn has_room(&self, file: u32, evaluation: &Evaluation<'_>) -> bool {
+        (file as usize) < self.left.len() && self.room.load(Ordering::Relaxed) >= evaluation.size() as i64
+    }
+
+    fn put(&self, file: u32, left: Left) {
+        self.room.fetch_sub(left.size() as i64, Ordering::Relaxed);
+        if let Some(place) = self.left.get(file as usize) {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+        }
+    }
+}
+
+/// Evaluates a file against the round before; `keep` asks for its edges as well, unless the evaluation is left for the next
+/// round.
+fn say(
+    tree: &dyn Tree,
+    linker: &Linker,
+    round: &Round,
+    file: u32,
+    keep: bool,
+    changed: Option<&Changed>,
+    shelf: &Shelf,
+) -> (Said, Option<ResolvedFile>) {
     let facts = tree.facts(FileId(file));
     let notes = Notes::default();
-    let mut evaluation = Evaluation::new(linker.view(&notes), round, file, &facts);
-    let edges = keep.then(|| emit::edges(&mut evaluation));
-    let (contributions, reads) = evaluation.finish();
+    let view = linker.view(&notes);
+    let mut evaluation = match (shelf.take(file), changed) {
+        (Some(left), Some(changed)) => Evaluation::resume(view, round, file, &facts, left, changed),
+        _ => Evaluation::new(view, round, file, &facts),
+    };
+    let stays = shelf.has_room(file, &evaluation);
+    let edges = (keep && !stays).then(|| emit::edges(&mut evaluation));
+    let contributions = Arc::new(evaluation.contributions());
+    let reads = evaluation.reads();
+    if stays {
+        shelf.put(file, evaluation.leave());
+    }
     let said = Said {
-        contributions: Arc::new(Contributions::new(contributions)),
+        contributions,
         reads: notes.into_keys(reads).into(),
     };
     (said, edges)
 }
 
-fn emit(tree: &dyn Tree, linker: &Linker, round: &Round, file: u32) -> (ResolvedFile, Arc<[Key]>) {
+fn emit(
+    tree: &dyn Tree,
+    linker: &Linker,
+    round: &Round,
+    file: u32,
+    changed: &Changed,
+    shelf: &Shelf,
+) -> (ResolvedFile, Arc<[Key]>) {
     let facts = tree.facts(FileId(file));
     let notes = Notes::default();
-    let mut evaluation = Evaluation::new(linker.view(&notes), round, file, &facts);
+    let view = linker.view(&notes);
+    let mut evaluation = match shelf.take(file) {
+        Some(left) => Evaluation::resume(view, round, file, &facts, left, changed),
+        None => Evaluation::new(view, round, file, &facts),
+    };
     let edges = emit::edges(&mut evaluation);
-    let (_, reads) = evaluation.finish();
+    let reads = evaluation.reads();
+    drop(evaluation);
     (edges, notes.into_keys(reads).into())
 }

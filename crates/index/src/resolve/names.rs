@@ -133,7 +133,7 @@ impl Evaluation<'_> {
 
     pub(super) fn free(&mut self, name: Name, scope: ScopeId) -> Set {
         let mut set = Set::default();
-        let word = self.words[name.index()];
+        let word = self.word(name);
         let text = self.facts.text(name);
         for class in self.types_around(scope) {
             let this = [Fact::new(Value::Instance(class), Evidence::DeclaredReceiver)];
@@ -286,7 +286,7 @@ impl Evaluation<'_> {
         let definition = self.facts.definition(id);
         if self.policy.policy.links_by_name && definition.flags.contains(Flags::DECLARATION) {
             // A declaration stands for what it is linked to.
-            let (word, text) = (self.words[definition.name.index()], self.facts.text(definition.name));
+            let (word, text) = (self.word(definition.name), self.facts.text(definition.name));
             let found = self.linker.ambient(self.file, word, text);
             if !found.is_empty() {
                 return self.add_found(&found, at_best.max(Evidence::Package), set);
@@ -298,8 +298,7 @@ impl Evaluation<'_> {
         if definition.decorators.is_empty() {
             return;
         }
-        self.ledger.look_at_decorated();
-        if let Some(extra) = self.decorated.get(&decorated_name(place)) {
+        if let Some(extra) = self.ledger.decorated(decorated_name(place)) {
             set.extend_at_best(extra.facts(), Evidence::FollowedValue);
         }
     }

@@ -384,7 +384,7 @@ impl Evaluation<'_> {
             Expression::Call { callee, arguments } => self.type_of_call(callee, arguments),
             Expression::Free { name, scope } => {
                 let types = self.types_around(scope);
-                let word = self.words[name.index()];
+                let word = self.word(name);
                 types
                     .iter()
                     .map(|&class| self.type_of_field(class, word))
@@ -398,7 +398,7 @@ impl Evaluation<'_> {
                         ..
                     },
                     ..,
-                ] => self.type_of_field(*class, self.words[name.index()]),
+                ] => self.type_of_field(*class, self.word(name)),
                 _ => TypeName::Unknown,
             },
             Expression::Index { object, .. } => match self.type_of(object) {

@@ -1,14 +1,19 @@
-//! Passes over one file, each repeating only what could come out differently.
+//! Passes over one file, each repeating only what could come out differently; and rounds, which do the same.
 //!
 //! The one trick: every step (an expression, a decorated definition, a flow, a definition or name to publish) keeps what it
 //! looked at and what it said. A later pass runs a step again only if something that it looked at changed since; the rest
 //! would say the same again. What a step no longer says is taken back at the end of the pass.
+//!
+//! A later round starts from nothing as well, but only in principle. The first pass is kept ([`Ledger::rewind`]) and followed
+//! again ([`Ledger::follow`]): a step runs if other files say something new about what it looked at, or an earlier step
+//! does. While that happens, a step sees what it would have seen in a first pass, which is what earlier steps said.
 
 use std::cell::RefCell;
 
+use super::Changed;
 use super::tables::Round;
 use super::value::{Fact, Set};
-use super::words::{Key, WordMap};
+use super::words::{Key, Word, WordMap};
 use crate::model::Evidence;
 
 /// A key that the file reads or contributes to.
@@ -20,8 +25,40 @@ struct Slot {
     others: Option<Set>,
     /// When `own` changed last.
     changed: u32,
-    /// Some step said something about it in the pass before that it may not say any more.
+    /// Some step said something about it before that it may not say any more.
     touched: bool,
+    /// Following: it is not what it was when the pass was kept.
+    news: bool,
+    /// It is in the journal.
+    saved: bool,
+    /// The first step that read it, or [`NOTHING`].
+    reader: u32,
+}
+
+impl Slot {
+    fn new(key: Key) -> Slot {
+        Slot {
+            key,
+            own: Set::default(),
+            others: None,
+            changed: 0,
+            touched: false,
+            news: false,
+            saved: false,
+            reader: NOTHING,
+        }
+    }
+}
+
+/// A slot while nobody uses it: most sets are empty or hold one fact, so side by side they take a third of the room.
+struct PackedSlot {
+    key: Key,
+    /// Ends of what it holds in [`Ledger::packed_facts`].
+    own: u32,
+    others: u32,
+    is_read: bool,
+    changed: u32,
+    reader: u32,
 }
 
 /// What one step looked at and said when it ran last.
@@ -31,7 +68,7 @@ struct Trace {
     inputs: (u32, u32),
     /// Run of [`Ledger::said`].
     said: (u32, u32),
-    /// When it ran; never before the first pass.
+    /// When it ran.
     at: u32,
 }
 
@@ -42,74 +79,312 @@ const DECORATED: u32 = SLOT - 1;
 /// No input: stands before those of each step.
 const NOTHING: u32 = u32::MAX;
 
-/// What was read and said in one file, by key and by step.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Pass {
+    /// Everything runs.
+    #[default]
+    First,
+    /// The first pass of an earlier round is followed.
+    Followed,
+    /// What is stale runs.
+    Later,
+}
+
+/// What a later pass changed.
+enum Undo {
+    Trace(u32, Trace),
+    Value(u32, (u32, u32), u32),
+    Slot(u32, Set, u32),
+    Decorated(Word, Option<(u32, Set)>, u32),
+}
+
+/// How long the lists were at the end of the first pass.
+#[derive(Clone, Copy, Default)]
+struct Lengths {
+    arena: usize,
+    inputs: usize,
+    said: usize,
+    facts: usize,
+}
+
+/// What was found, read and said in one file, by expression, key and step.
 #[derive(Default)]
 pub(super) struct Ledger {
+    /// By expression: a run of `arena`.
+    sets: Vec<(u32, u32)>,
+    arena: Vec<Fact>,
+    /// By expression: when its value changed last.
+    values: Vec<u32>,
+    /// Following, by expression: its value is not what it was when the pass was kept.
+    news: Vec<bool>,
     numbers: WordMap<Key, u32>,
     slots: Vec<Slot>,
+    packed: Vec<PackedSlot>,
+    packed_facts: Vec<Fact>,
     /// By step.
     traces: Vec<Trace>,
     inputs: RefCell<Vec<u32>>,
     /// Slot and run of `facts` for each contribution.
     said: Vec<(u32, u32, u32)>,
     facts: Vec<Fact>,
-    /// By expression: when its value changed last.
-    values: Vec<u32>,
-    decorated: u32,
+    /// What decorators make of each decorated definition, and the step that said so.
+    decorated: WordMap<Word, (u32, Set)>,
+    decorated_at: u32,
+    decorated_news: bool,
     clock: u32,
-    /// Whether a step is running.
+    pass: Pass,
+    /// The step that is running, if one is.
     running: bool,
+    step: u32,
+    /// Start of what it said.
+    since: usize,
     any_touched: bool,
+    /// Something changed after a step looked at it that this pass does not come to any more.
+    restless: bool,
+    restless_at_first: bool,
+    /// By expression: an earlier step looks at it.
+    late: Vec<bool>,
+    /// The steps that look at something which can change, or at the value of such a step.
+    open: Vec<u32>,
+    is_open: Vec<bool>,
+    /// Position in `open`.
+    next: usize,
+    any_news: bool,
+    journal: Vec<Undo>,
+    kept: Lengths,
+    /// Following: (slot, step) for everything that was said when the pass was kept, sorted; and since.
+    sayers: Option<Vec<(u32, u32)>>,
+    new_sayers: Vec<(u32, u32)>,
 }
 
 impl Ledger {
     pub(super) fn new(steps: usize, expressions: usize) -> Ledger {
         Ledger {
-            traces: vec![Trace::default(); steps],
+            sets: vec![(0, 0); expressions],
             values: vec![0; expressions],
+            late: vec![false; expressions],
+            is_open: vec![false; steps],
+            traces: vec![Trace::default(); steps],
             inputs: RefCell::new(Vec::with_capacity(2 * steps)),
             ..Ledger::default()
         }
     }
 
+    /// Makes a kept first pass ready to be followed, after a round in which other files said something new about `changed`.
+    pub(super) fn follow(&mut self, round: &Round, reader: u32, changed: &Changed) {
+        self.pass = Pass::Followed;
+        self.news = vec![false; self.sets.len()];
+        self.restless = self.restless_at_first;
+        self.any_news = false;
+        self.unpack();
+        for slot in &mut self.slots {
+            if let Some(others) = &mut slot.others
+                && changed.get(&slot.key).is_some_and(|&by| by != reader)
+            {
+                let mut now = Set::default();
+                round.read(slot.key, reader, &mut now);
+                slot.news = *others != now;
+                self.any_news |= slot.news;
+                *others = now;
+            }
+        }
+    }
+
+    /// Goes back to the end of the first pass.
+    pub(super) fn rewind(&mut self) {
+        while let Some(undo) = self.journal.pop() {
+            match undo {
+                Undo::Trace(step, trace) => self.traces[step as usize] = trace,
+                Undo::Value(expression, run, changed) => {
+                    self.sets[expression as usize] = run;
+                    self.values[expression as usize] = changed;
+                }
+                Undo::Slot(number, own, changed) => {
+                    let slot = &mut self.slots[number as usize];
+                    slot.own = own;
+                    slot.changed = changed;
+                    slot.saved = false;
+                }
+                Undo::Decorated(name, Some(known), at) => {
+                    self.decorated.insert(name, known);
+                    self.decorated_at = at;
+                }
+                Undo::Decorated(name, None, at) => {
+                    self.decorated.remove(&name);
+                    self.decorated_at = at;
+                }
+            }
+        }
+        self.arena.truncate(self.kept.arena);
+        self.inputs.get_mut().truncate(self.kept.inputs);
+        self.said.truncate(self.kept.said);
+        self.facts.truncate(self.kept.facts);
+        self.arena.shrink_to_fit();
+        self.inputs.get_mut().shrink_to_fit();
+        self.said.shrink_to_fit();
+        self.facts.shrink_to_fit();
+        self.open.shrink_to_fit();
+        self.pack();
+        self.journal = Vec::new();
+        self.news = Vec::new();
+        self.sayers = None;
+        self.new_sayers = Vec::new();
+    }
+
+    fn pack(&mut self) {
+        let slots = std::mem::take(&mut self.slots);
+        self.numbers = WordMap::default();
+        self.packed.reserve_exact(slots.len());
+        for slot in slots {
+            self.packed_facts.extend_from_slice(slot.own.facts());
+            let own = self.packed_facts.len() as u32;
+            self.packed_facts
+                .extend_from_slice(slot.others.as_ref().map_or(&[], Set::facts));
+            self.packed.push(PackedSlot {
+                key: slot.key,
+                own,
+                others: self.packed_facts.len() as u32,
+                is_read: slot.others.is_some(),
+                changed: slot.changed,
+                reader: slot.reader,
+            });
+        }
+        self.packed_facts.shrink_to_fit();
+    }
+
+    fn unpack(&mut self) {
+        let facts = std::mem::take(&mut self.packed_facts);
+        let packed = std::mem::take(&mut self.packed);
+        self.numbers.reserve(packed.len());
+        self.slots.reserve(packed.len());
+        let mut start = 0;
+        for (number, slot) in (0..).zip(packed) {
+            let (own, others) = (slot.own as usize, slot.others as usize);
+            self.numbers.insert(slot.key, number);
+            self.slots.push(Slot {
+                own: Set::copied(&facts[start..own]),
+                others: slot.is_read.then(|| Set::copied(&facts[own..others])),
+                changed: slot.changed,
+                reader: slot.reader,
+                ..Slot::new(slot.key)
+            });
+            start = others;
+        }
+    }
+
+    /// About how much memory it takes when it is packed.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&self.sets[..])
+            + size_of_val(&self.arena[..])
+            + size_of_val(&self.values[..])
+            + (self.slots.len() + self.packed.len()) * size_of::<PackedSlot>()
+            + (self.slots.len() + self.packed_facts.len()) * size_of::<Fact>()
+            + size_of_val(&self.traces[..])
+            + size_of_val(&self.open[..])
+            + self.late.len()
+            + self.inputs.borrow().len() * size_of::<u32>()
+            + size_of_val(&self.said[..])
+            + size_of_val(&self.facts[..])
+    }
+
+    /// The next step that this pass may have to run.
+    pub(super) fn next(&mut self) -> Option<usize> {
+        let position = self.next;
+        self.next += 1;
+        match self.pass {
+            Pass::First => (position < self.traces.len()).then_some(position),
+            Pass::Followed if !self.any_news => None,
+            Pass::Followed | Pass::Later => self.open.get(position).map(|&step| step as usize),
+        }
+    }
+
+    /// Starts another pass.
+    pub(super) fn begin_pass(&mut self) {
+        self.restless = false;
+    }
+
+    /// Whether another pass could change anything.
+    pub(super) fn is_restless(&self) -> bool {
+        self.restless
+    }
+
     /// Starts a step; false when it would say the same again.
     pub(super) fn begin(&mut self, step: usize) -> bool {
-        if !self.is_stale(self.traces[step]) {
+        let trace = self.traces[step];
+        let runs = match self.pass {
+            Pass::First => true,
+            Pass::Followed => self.has_news(trace),
+            Pass::Later => self.is_stale(trace),
+        };
+        if !runs {
             return false;
         }
-        self.clock += 1;
+        if self.pass == Pass::Later {
+            self.journal.push(Undo::Trace(step as u32, trace));
+            self.clock += 1;
+        } else {
+            self.clock = step as u32 + 1;
+        }
         self.running = true;
-        self.inputs.get_mut().push(NOTHING);
-        self.traces[step].at = self.clock;
-        self.traces[step].inputs = (self.inputs.get_mut().len() as u32, 0);
+        self.step = step as u32;
+        self.since = self.said.len();
+        let inputs = self.inputs.get_mut();
+        inputs.push(NOTHING);
+        let trace = &mut self.traces[step];
+        trace.at = self.clock;
+        trace.inputs.0 = inputs.len() as u32;
         true
     }
 
-    /// Ends the step that was started; `since` is what [`Ledger::mark`] gave when it was.
-    pub(super) fn end(&mut self, step: usize, since: usize) {
+    /// Ends the step that was started.
+    pub(super) fn end(&mut self) {
         self.running = false;
-        let trace = &mut self.traces[step];
-        trace.inputs.1 = self.inputs.get_mut().len() as u32;
-        let (before, now) = (trace.said, (since as u32, self.said.len() as u32));
+        let step = self.step as usize;
+        let inputs = self.inputs.get_mut();
+        let mut open = false;
+        for &input in &inputs[self.traces[step].inputs.0 as usize..] {
+            if input & SLOT != 0 || input == DECORATED {
+                open = true;
+            } else if input >= self.step {
+                self.late[input as usize] = true;
+                open = true;
+            } else {
+                open |= self.is_open.get(input as usize).copied().unwrap_or_default();
+            }
+        }
+        if open && self.pass == Pass::First {
+            self.is_open[step] = true;
+            self.open.push(self.step);
+        }
+        self.traces[step].inputs.1 = self.inputs.get_mut().len() as u32;
+        let (before, now) = (self.traces[step].said, (self.since as u32, self.said.len() as u32));
         if self.says_same(before, now) {
-            let facts = self
-                .said
-                .get(since)
-                .map_or(self.facts.len(), |&(_, start, _)| start as usize);
-            self.facts.truncate(facts);
-            self.said.truncate(since);
+            let first = self.said.get(self.since).map(|&(_, start, _)| start as usize);
+            self.facts.truncate(first.unwrap_or(self.facts.len()));
+            self.said.truncate(self.since);
             return;
         }
         self.traces[step].said = now;
-        for &(slot, _, _) in &self.said[before.0 as usize..before.1 as usize] {
-            self.slots[slot as usize].touched = true;
-            self.any_touched = true;
+        for at in before.0..before.1 {
+            self.touch(self.said[at as usize].0);
+        }
+        if self.pass == Pass::Followed {
+            for at in now.0..now.1 {
+                let slot = self.said[at as usize].0;
+                self.touch(slot);
+                self.new_sayers.push((slot, self.step));
+            }
         }
     }
 
-    /// Where the next contribution will be.
-    pub(super) fn mark(&self) -> usize {
-        self.said.len()
+    fn touch(&mut self, slot: u32) {
+        let slot = &mut self.slots[slot as usize];
+        slot.touched = true;
+        if self.pass == Pass::Followed {
+            slot.news = true;
+            self.restless |= slot.reader != NOTHING;
+        }
+        self.any_touched = true;
     }
 
     fn says_same(&self, before: (u32, u32), now: (u32, u32)) -> bool {
@@ -123,57 +398,152 @@ impl Ledger {
         &self.said[start as usize..end as usize]
     }
 
-    /// Whether a step never ran, or something that it looked at changed since it began.
+    /// Whether something that a step looked at changed since it began.
     fn is_stale(&self, trace: Trace) -> bool {
-        if trace.at == 0 {
-            return true;
-        }
+        self.any_input(trace, |input| {
+            let changed = match input {
+                DECORATED => self.decorated_at,
+                input if input & SLOT != 0 => self.slots[(input & !SLOT) as usize].changed,
+                input => self.values[input as usize],
+            };
+            changed >= trace.at
+        })
+    }
+
+    /// Whether something that a step looked at in the pass being followed is something else now.
+    fn has_news(&self, trace: Trace) -> bool {
+        self.any_input(trace, |input| match input {
+            DECORATED => self.decorated_news,
+            input if input & SLOT != 0 => self.slots[(input & !SLOT) as usize].news,
+            input => self.news[input as usize],
+        })
+    }
+
+    fn any_input(&self, trace: Trace, is: impl Fn(u32) -> bool) -> bool {
         let inputs = self.inputs.borrow();
-        inputs[trace.inputs.0 as usize..trace.inputs.1 as usize]
-            .iter()
-            .any(|&input| {
-                let changed = match input {
-                    DECORATED => self.decorated,
-                    input if input & SLOT != 0 => self.slots[(input & !SLOT) as usize].changed,
-                    input => self.values[input as usize],
-                };
-                changed >= trace.at
-            })
+        let run = &inputs[trace.inputs.0 as usize..trace.inputs.1 as usize];
+        run.iter().any(|&input| is(input))
     }
 
     /// Ends a pass: what nobody says any more is forgotten.
     pub(super) fn end_pass(&mut self) {
-        if !std::mem::take(&mut self.any_touched) {
-            return;
+        let first = self.pass != Pass::Later;
+        self.clock = self.clock.max(self.traces.len() as u32) + 1;
+        self.next = 0;
+        if std::mem::take(&mut self.any_touched) {
+            self.gather(first);
         }
-        self.clock += 1;
-        let mut said: WordMap<u64, Set> = WordMap::default();
+        if first {
+            self.pass = Pass::Later;
+            self.restless_at_first = self.restless;
+            self.is_open = Vec::new();
+            self.kept = Lengths {
+                arena: self.arena.len(),
+                inputs: self.inputs.get_mut().len(),
+                said: self.said.len(),
+                facts: self.facts.len(),
+            };
+            self.decorated_news = false;
+            for slot in &mut self.slots {
+                slot.news = false;
+            }
+        }
+    }
+
+    /// Gathers what is said about the slots that were touched.
+    fn gather(&mut self, first: bool) {
+        let mut said: WordMap<u64, (Set, u32)> = WordMap::default();
         for trace in &self.traces {
             for &(slot, start, end) in &self.said[trace.said.0 as usize..trace.said.1 as usize] {
                 if self.slots[slot as usize].touched {
-                    let set = said.entry(u64::from(slot)).or_default();
+                    let (set, last) = said.entry(u64::from(slot)).or_default();
                     set.extend(&self.facts[start as usize..end as usize]);
+                    *last = trace.at;
                 }
             }
         }
-        for (number, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.touched) {
-            slot.touched = false;
-            let now = said.remove(&(number as u64)).unwrap_or_default();
-            if slot.own != now {
-                slot.own = now;
-                slot.changed = self.clock;
+        for number in 0..self.slots.len() {
+            if !self.slots[number].touched {
+                continue;
             }
+            let (now, last) = said.remove(&(number as u64)).unwrap_or_default();
+            if !first && self.slots[number].own != now {
+                self.save(number as u32);
+            }
+            let slot = &mut self.slots[number];
+            slot.touched = false;
+            if first {
+                slot.changed = last;
+            } else if slot.own != now {
+                slot.changed = self.clock;
+                self.restless |= slot.reader != NOTHING;
+            }
+            slot.own = now;
         }
     }
 
-    /// Notes that the running step looked at the value of an expression.
-    pub(super) fn look(&self, expression: u32) {
-        self.note(expression);
+    /// Remembers a slot as it was at the end of the first pass.
+    fn save(&mut self, number: u32) {
+        let slot = &mut self.slots[number as usize];
+        if !std::mem::replace(&mut slot.saved, true) {
+            self.journal.push(Undo::Slot(number, slot.own.clone(), slot.changed));
+        }
     }
 
-    /// Notes that the running step looked at what decorators make of some definition.
-    pub(super) fn look_at_decorated(&self) {
+    /// The value of an expression as the running step sees it.
+    pub(super) fn value(&self, expression: usize) -> &[Fact] {
+        let Some(&(start, end)) = self.sets.get(expression) else {
+            return &[];
+        };
+        self.note(expression as u32);
+        if self.pass == Pass::Followed && expression as u32 >= self.step {
+            return &[];
+        }
+        &self.arena[start as usize..end as usize]
+    }
+
+    /// Sets the value of the expression whose step is running.
+    pub(super) fn set_value(&mut self, expression: usize, facts: &[Fact]) {
+        let (start, end) = self.sets[expression];
+        if self.arena[start as usize..end as usize] == *facts {
+            return;
+        }
+        self.restless |= self.late[expression];
+        match self.pass {
+            Pass::First => {}
+            Pass::Followed => self.news[expression] = true,
+            Pass::Later => {
+                let undo = Undo::Value(expression as u32, (start, end), self.values[expression]);
+                self.journal.push(undo);
+            }
+        }
+        self.values[expression] = self.clock;
+        let start = self.arena.len() as u32;
+        self.arena.extend_from_slice(facts);
+        self.sets[expression] = (start, self.arena.len() as u32);
+    }
+
+    /// What decorators make of a definition as the running step sees it.
+    pub(super) fn decorated(&self, name: Word) -> Option<&Set> {
         self.note(DECORATED);
+        let (step, set) = self.decorated.get(&name)?;
+        let seen = self.pass != Pass::Followed || *step < self.step;
+        seen.then_some(set)
+    }
+
+    /// Sets what decorators make of the definition whose step is running.
+    pub(super) fn decorate(&mut self, name: Word, set: Set) {
+        let known = self.decorated.get(&name);
+        if known.map_or(!set.is_empty(), |(_, known)| *known != set) {
+            if self.pass == Pass::Later {
+                let undo = Undo::Decorated(name, known.cloned(), self.decorated_at);
+                self.journal.push(undo);
+            }
+            self.restless = true;
+            self.decorated_news |= self.pass == Pass::Followed;
+            self.decorated_at = self.decorated_at.max(self.clock);
+            self.decorated.insert(name, (self.step, set));
+        }
     }
 
     fn note(&self, input: u32) {
@@ -185,26 +555,26 @@ impl Ledger {
         }
     }
 
-    /// Notes that the value of an expression changed.
-    pub(super) fn value_changed(&mut self, expression: usize) {
-        self.values[expression] = self.clock;
-    }
-
-    /// Notes that decorators make something else of some definition.
-    pub(super) fn decorated_changed(&mut self) {
-        self.decorated = self.clock;
-    }
-
-    /// What all files say about `key`.
+    /// What all files say about `key`, as the running step sees it.
     pub(super) fn read(&mut self, key: Key, round: &Round, reader: u32) -> Set {
         let number = self.number(key);
         self.note(number | SLOT);
         let slot = &mut self.slots[number as usize];
+        if self.running {
+            slot.reader = slot.reader.min(self.step);
+        }
         let others = slot.others.get_or_insert_with(|| {
             let mut set = Set::default();
             round.read(key, reader, &mut set);
             set
         });
+        if self.pass == Pass::Followed {
+            let mut set = others.clone();
+            if !slot.own.is_empty() || slot.touched || self.since < self.said.len() {
+                self.add_said_before(number, &mut set);
+            }
+            return set;
+        }
         if slot.own.is_empty() {
             return others.clone();
         }
@@ -213,16 +583,50 @@ impl Ledger {
         set
     }
 
+    /// Adds what the steps before the running one, and this one so far, say about a slot.
+    fn add_said_before(&mut self, number: u32, set: &mut Set) {
+        if self.sayers.is_none() {
+            let mut sayers = Vec::with_capacity(self.said.len());
+            for (step, trace) in (0..).zip(&self.traces) {
+                sayers.extend(self.run(trace.said).iter().map(|&(slot, _, _)| (slot, step)));
+            }
+            sayers.sort_unstable();
+            sayers.dedup();
+            self.sayers = Some(sayers);
+        }
+        let known = self.sayers.as_deref().unwrap_or_default();
+        let start = known.partition_point(|&pair| pair < (number, 0));
+        let known = known[start..].iter().take_while(|(slot, _)| *slot == number);
+        let new = self.new_sayers.iter().filter(|(slot, _)| *slot == number);
+        for &(_, step) in known.chain(new).filter(|(_, step)| *step < self.step) {
+            self.add_said(self.run(self.traces[step as usize].said), number, set);
+        }
+        self.add_said(&self.said[self.since..], number, set);
+    }
+
+    fn add_said(&self, said: &[(u32, u32, u32)], number: u32, set: &mut Set) {
+        for &(_, start, end) in said.iter().filter(|(slot, _, _)| *slot == number) {
+            set.extend(&self.facts[start as usize..end as usize]);
+        }
+    }
+
     /// Says `facts` about `key`, believed for no better reason than `at_best`.
     pub(super) fn say(&mut self, key: Key, facts: &[Fact], at_best: Evidence) {
         let number = self.number(key);
         let start = self.facts.len();
         self.facts.extend(facts.iter().map(|fact| fact.at_best(at_best)));
         self.said.push((number, start as u32, self.facts.len() as u32));
+        if self.pass == Pass::Followed {
+            return;
+        }
+        if self.pass == Pass::Later {
+            self.save(number);
+        }
         let slot = &mut self.slots[number as usize];
         for &fact in &self.facts[start..] {
             if slot.own.grow(fact) {
                 slot.changed = self.clock;
+                self.restless |= slot.reader <= self.step;
             }
         }
     }
@@ -231,29 +635,20 @@ impl Ledger {
         let next = self.slots.len() as u32;
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
-            self.slots.push(Slot {
-                key,
-                own: Set::default(),
-                others: None,
-                changed: 0,
-                touched: false,
-            });
+            self.slots.push(Slot::new(key));
         }
         number
     }
 
-    /// What the file contributes, and the keys that it read.
-    pub(super) fn finish(self) -> (Vec<(Key, Set)>, Vec<Key>) {
-        let mut contributions = Vec::with_capacity(self.slots.len());
-        let mut reads = Vec::with_capacity(self.slots.len());
-        for slot in self.slots {
-            if slot.others.is_some() {
-                reads.push(slot.key);
-            }
-            if !slot.own.is_empty() {
-                contributions.push((slot.key, slot.own));
-            }
-        }
-        (contributions, reads)
+    /// What the file contributes.
+    pub(super) fn contributions(&self) -> Vec<(Key, &[Fact])> {
+        let said = self.slots.iter().filter(|slot| !slot.own.is_empty());
+        said.map(|slot| (slot.key, slot.own.facts())).collect()
+    }
+
+    /// The keys that were read.
+    pub(super) fn reads(&self) -> impl Iterator<Item = Key> {
+        let read = self.slots.iter().filter(|slot| slot.others.is_some());
+        read.map(|slot| slot.key)
     }
 }

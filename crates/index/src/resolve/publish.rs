@@ -17,6 +17,9 @@ impl Evaluation<'_> {
     /// Applies the decorators of a definition, the innermost first.
     pub(super) fn decorate(&mut self, id: DefinitionId) {
         let definition = self.facts.definition(id);
+        if definition.decorators.is_empty() {
+            return;
+        }
         let place = self.place(id);
         let Some(plain) = self.linker.as_value(place) else {
             return;
@@ -44,15 +47,8 @@ impl Evaluation<'_> {
             }
         }
         let name = decorated_name(place);
-        if self
-            .decorated
-            .get(&name)
-            .map_or(!extra.is_empty(), |known| *known != extra)
-        {
-            self.ledger.decorated_changed();
-        }
         self.contribute(Key::variable(self.file, name), extra.facts(), Evidence::FollowedValue);
-        self.decorated.insert(name, extra);
+        self.ledger.decorate(name, extra);
     }
 
     pub(super) fn flow(&mut self, flow: Flow) {
@@ -103,7 +99,7 @@ impl Evaluation<'_> {
     pub(super) fn assign(&mut self, target: ExpressionId, facts: &[Fact]) {
         match *self.facts.expression(target) {
             Expression::Member { object, name } => {
-                let word = self.words[name.index()];
+                let word = self.word(name);
                 let objects = self.expanded(object);
                 for object in objects.facts() {
                     match object.value {
@@ -117,7 +113,7 @@ impl Evaluation<'_> {
                 }
             }
             Expression::Index { object, key } => {
-                let part = key.map_or(UNKEYED, |key| self.words[key.index()]);
+                let part = key.map_or(UNKEYED, |key| self.word(key));
                 let objects = self.expanded(object);
                 for object in objects.facts() {
                     if let Value::Object(object) = object.value {
@@ -145,7 +141,7 @@ impl Evaluation<'_> {
         let definition = self.facts.definition(id);
         let place = self.place(id);
         let owner = self.linker.definition(place).and_then(|link| link.owner);
-        let word = self.words[definition.name.index()];
+        let word = self.word(definition.name);
         if runs(definition) {
             let key = Key::returned(place);
             if let Some(result) = definition.result {
@@ -199,7 +195,7 @@ impl Evaluation<'_> {
         let Some(scope) = self.facts.scopes.get(binding.scope.index()) else {
             return;
         };
-        let word = self.words[binding.name.index()];
+        let word = self.word(binding.name);
         let key = match (scope.kind, scope.definition) {
             (ScopeKind::File, _) => Key::variable(self.file, word),
             (ScopeKind::Type | ScopeKind::Module, Some(class)) => Key::field(self.place(class), word),
@@ -221,7 +217,7 @@ impl Evaluation<'_> {
 
     pub(super) fn publish_export(&mut self, export: &Export) {
         let links = self.linker.own(self.file);
-        let word = self.words[export.name.index()];
+        let word = self.word(export.name);
         if let (Some(value), Some(ExportLink::Value)) = (export.value, links.export(word)) {
             let values = self.set_of(value);
             self.contribute(exported(self.file, word), values.facts(), Evidence::Lexical);

@@ -19,15 +19,15 @@ pub struct Contributions {
 }
 
 impl Contributions {
-    /// Packs the sets, none of which is empty.
-    pub fn new(mut sorted: Vec<(Key, Set)>) -> Contributions {
+    /// Packs what is said about each key, which is never nothing.
+    pub fn new(mut sorted: Vec<(Key, &[Fact])>) -> Contributions {
         sorted.sort_unstable_by_key(|&(key, _)| key);
         let mut packed = Contributions {
             keys: Vec::with_capacity(sorted.len()),
             facts: Vec::with_capacity(sorted.len()),
         };
         for (key, set) in sorted {
-            packed.facts.extend_from_slice(set.facts());
+            packed.facts.extend_from_slice(set);
             packed.keys.push((key, packed.facts.len() as u32));
         }
         packed.facts.shrink_to_fit();
