@@ -122,7 +122,7 @@ fn at_place(workspace: &Workspace, asked: &str) -> Result<Option<SymbolKey>, Que
 }
 
 /// Every symbol whose qualified name ends with the parts asked for, in the files that the path (if any) ends.
-fn named(workspace: &Workspace, asked: &str) -> Vec<SymbolKey> {
+pub(crate) fn named(workspace: &Workspace, asked: &str) -> Vec<SymbolKey> {
     let (path, qualified) = match asked.rsplit_once("::") {
         // `models.py::User` names a file's end; `User::save` names an owner.
         Some((path, name)) if path.contains(['/', '.']) => (Some(path), name),

@@ -12,7 +12,7 @@ use index::snapshot::{EdgeKinds, EdgeView, FileView, Snapshot, SymbolId, SymbolV
 
 use crate::analyze::{Communities, Dead, Hottest, communities, dead, hottest};
 use crate::compiler::Confirmed;
-use crate::context::Recency;
+use crate::context::{PathWords, Recency};
 use crate::contracts::Offers;
 use crate::cross::{ContractLinks, CrossLinks};
 use crate::traverse::Direction;
@@ -50,6 +50,7 @@ struct Cells {
     dead: Once<Vec<Dead>>,
     offers: Once<Offers>,
     recency: OnceLock<Recency>,
+    path_words: OnceLock<PathWords>,
 }
 
 /// Computed when it is first asked for. What was computed while nobody waited any more may be a part, and is forgotten.
@@ -126,6 +127,14 @@ impl Repository {
         static NOTHING: Hottest = Hottest::NOTHING;
         let (cell, stop) = (&self.derived.cells.hottest, &self.derived.stop);
         cell.get(stop, &NOTHING, || hottest(&self.snapshot, self.communities(), stop))
+    }
+
+    /// The words of its paths.
+    pub(crate) fn path_words(&self) -> &PathWords {
+        self.derived
+            .cells
+            .path_words
+            .get_or_init(|| PathWords::of(&self.snapshot))
     }
 
     /// Which files changed lately.

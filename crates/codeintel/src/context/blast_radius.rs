@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use index::model::EdgeKind;
-use index::snapshot::EdgeKinds;
+use index::snapshot::{EdgeKinds, SymbolView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use syntax::facts::Flags;
 use wire::answers::ContextPack;
 
+use super::distance::Distances;
 use super::fill::{Material, Room, fill};
 use super::for_files::symbols_of;
 use super::for_pr::changed_symbols;
@@ -136,7 +138,7 @@ pub fn blast_radius(workspace: &Workspace, ask: &BlastRadius, room: &Room<'_>) -
     let material = Material {
         total: Some(ranked.len()),
         ranked,
-        distances,
+        distances: Distances::given(workspace, distances),
         with_sources: false,
         with_reasons: ask.explain,
         note: Some(notes.join("; ")),
@@ -166,7 +168,42 @@ fn changed(workspace: &Workspace, ask: &BlastRadius) -> Result<(Vec<SymbolKey>, 
     for path in &ask.files {
         start.extend(symbols_of(workspace, path)?);
     }
+    start.extend(start.clone().into_iter().flat_map(|key| same_thing(workspace, key)));
     start.sort_unstable();
     start.dedup();
     Ok((start, Vec::new()))
+}
+
+/// The other definitions that a caller cannot tell from this one: the prototype of a body, the signatures of an overloaded
+/// function, the other branch of a conditional definition.
+fn same_thing(workspace: &Workspace, key: SymbolKey) -> Vec<SymbolKey> {
+    let Some((symbol, file)) = workspace
+        .symbol(key)
+        .and_then(|symbol| Some((symbol, symbol.file()?)))
+        .filter(|(symbol, _)| !symbol.is_file())
+    else {
+        return Vec::new();
+    };
+    let owner = |symbol: SymbolView<'_>| symbol.parent().map(|parent| parent.id());
+    let is_declared = |symbol: SymbolView<'_>| symbol.flags().contains(Flags::DECLARATION);
+    let same = file.symbols().filter(|other| {
+        other.id() != symbol.id()
+            && other.name() == symbol.name()
+            && other.kind() == symbol.kind()
+            && owner(*other) == owner(symbol)
+            && (is_declared(*other) || is_declared(symbol) || !has_overloads(file.language()))
+    });
+    let key_of = |other: SymbolView<'_>| SymbolKey {
+        symbol: other.id(),
+        ..key
+    };
+    same.map(key_of).collect()
+}
+
+/// Whether two functions of one name can be two things, told apart by their parameters.
+fn has_overloads(language: &str) -> bool {
+    matches!(
+        language,
+        "java" | "kotlin" | "csharp" | "cpp" | "scala" | "swift" | "dart" | "groovy"
+    )
 }

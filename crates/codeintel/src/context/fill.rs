@@ -11,6 +11,7 @@ use index::snapshot::EdgeKinds;
 use wire::answers::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol};
 use wire::tokens::Tokenizer;
 
+use super::distance::Distances;
 use super::forms::{Form, Texts};
 use super::rank::{Evidence, Ranked};
 use crate::error::QuestionError;
@@ -34,8 +35,7 @@ pub const FEWEST_TOKENS: usize = 200;
 /// What is put into a pack.
 pub(crate) struct Material<'a> {
     pub(crate) ranked: Vec<Ranked>,
-    /// Distances where the question gives them itself; else by the graph from the targets.
-    pub(crate) distances: HashMap<SymbolKey, u32>,
+    pub(crate) distances: Distances<'a>,
     /// Whether texts are wanted at all.
     pub(crate) with_sources: bool,
     pub(crate) with_reasons: bool,
@@ -330,7 +330,6 @@ impl<'a> Filler<'a> {
     fn pack(&mut self, plan: &Plan, material: &Material<'_>, total: u64) -> ContextPack {
         let chosen: Vec<usize> = plan.keys().copied().collect();
         let keys: Vec<SymbolKey> = chosen.iter().map(|&place| self.ladders[place].key).collect();
-        let farthest = material.distances.values().copied().max().unwrap_or(0);
         let mut symbols: Vec<(PackSymbol, usize)> = chosen
             .iter()
             .map(|&place| {
@@ -346,8 +345,7 @@ impl<'a> Filler<'a> {
                     kind: self.workspace.symbol(key).map_or("", graph_kind).to_string(),
                     score: self.steady(&ladder.id, ladder.score),
                     provenance: format!("{}~{hash}", evidence.word()),
-                    // What no edge leads to is farther than anything that one does.
-                    distance: u64::from(material.distances.get(&key).copied().unwrap_or(farthest + 1)),
+                    distance: u64::from(material.distances.of(key)),
                 };
                 (symbol, place)
             })

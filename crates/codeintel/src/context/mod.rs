@@ -5,7 +5,9 @@
 
 mod blast_radius;
 mod communities;
+mod distance;
 mod explain_symbol;
+mod files;
 mod fill;
 mod for_files;
 mod for_pr;
@@ -27,18 +29,24 @@ pub use for_task::{ForTask, context_for_task, ranked_files};
 pub use plan_turn::{PlanTurn, Step, TurnPlan, plan_turn};
 pub use wire::answers::ContextPack;
 
+pub(crate) use files::PathWords;
 pub(crate) use history::Recency;
 pub(crate) use rank::for_task as ranked_for_task;
 
 use crate::workspace::{SymbolKey, Workspace};
+use distance::Distances;
 use fill::Material;
 use rank::Ranked;
 
 /// Ranked symbols as material: distances from `targets` by the graph.
-fn material<'a>(workspace: &Workspace, ranked: Vec<Ranked>, targets: &[SymbolKey], with_reasons: bool) -> Material<'a> {
-    let wanted: Vec<SymbolKey> = ranked.iter().take(MOST_DISTANCES).map(|item| item.key).collect();
+fn material<'a>(
+    workspace: &'a Workspace,
+    ranked: Vec<Ranked>,
+    targets: &[SymbolKey],
+    with_reasons: bool,
+) -> Material<'a> {
     Material {
-        distances: rank::distances(workspace, targets, &wanted),
+        distances: Distances::from(workspace, targets),
         ranked,
         with_sources: true,
         with_reasons,
@@ -47,6 +55,3 @@ fn material<'a>(workspace: &Workspace, ranked: Vec<Ranked>, targets: &[SymbolKey
         edges: None,
     }
 }
-
-/// Symbols whose distance is looked for.
-const MOST_DISTANCES: usize = 600;

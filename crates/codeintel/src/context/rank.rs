@@ -1,18 +1,19 @@
 //! Which symbols matter, from the repository's own evidence: names and paths that the task writes out, words that it shares
 //! with symbols, and what a walk from those reaches. Every item keeps the evidence that brought it.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use index::model::{EdgeKind, FileId, Origin};
-use index::search::{Mode, Question, is_document};
-use index::snapshot::{EdgeKinds, FileFlags, Snapshot, SymbolId, SymbolView};
+use index::search::{Hit, Mode, Question};
+use index::snapshot::{FileFlags, Snapshot, SymbolId, SymbolView};
 use syntax::facts::{Flags, Kind};
 
+use super::files::{FileEvidence, file_scores};
 use super::spread::{Reach, spread};
 use super::terms::{Terms, terms};
 use crate::kinds;
 use crate::naming;
-use crate::traverse::{is_test, is_test_path};
+use crate::traverse::is_test;
 use crate::workspace::{Repository, SymbolKey, Workspace};
 
 /// A symbol that matters.
@@ -76,23 +77,119 @@ impl Evidence {
 
 /// Symbols that a walk starts from, at most.
 const SEEDS: usize = 40;
-/// Symbols that text alone can bring in, at most.
+/// Chunks that are looked at, by words and by meaning each.
+const CHUNKS: usize = 600;
+/// Symbols that words alone can bring in, and half as many by meaning.
 const BY_TEXT: usize = 300;
 /// Share of the words, the rest being the meaning's.
 const WORDS: f64 = 0.65;
 /// Symbols that one written name may mean.
 const NAMESAKES: usize = 12;
+/// A plain word that names no more symbols than this may mean them, this much.
+const FEW: usize = 3;
+const PERHAPS: f32 = 0.3;
 
 /// The symbols that matter for a task, best first.
 pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
     let terms = terms(task);
     let mut all = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
-        let files = repository.snapshot.search_index().files(&repository.snapshot, task);
-        let seeds = seeds(workspace, number, task, &terms, &files);
+        let snapshot = &repository.snapshot;
+        let search = snapshot.search_index();
+        let chunks = |mode: Mode| {
+            let question = Question {
+                text: &terms.text,
+                limit: CHUNKS,
+                mode,
+                accept: None,
+            };
+            search.search(snapshot, &question)
+        };
+        let (lexical, semantic) = (chunks(Mode::Lexical), chunks(Mode::Semantic));
+        let written = Written::of(workspace, number, &terms);
+        let evidence = FileEvidence {
+            terms: &terms,
+            path_words: repository.path_words(),
+            whole: search.files(snapshot, &terms.text),
+            title: match terms.title.len() < terms.text.len() {
+                true => search.files(snapshot, &terms.title),
+                false => Vec::new(),
+            },
+            lexical: &lexical,
+            semantic: &semantic,
+            defining: written.defining(snapshot, &terms),
+            meant: written.paths.iter().map(|(_, files)| files.clone()).collect(),
+        };
+        let files = file_scores(snapshot, &evidence);
+        let seeds = seeds(snapshot, &written, &evidence, &files);
         all.extend(around(repository, number, seeds, &terms, &files));
     }
     ordered(all)
+}
+
+/// What a task writes out, looked up.
+struct Written<'a> {
+    names: Vec<(&'a str, Vec<SymbolView<'a>>)>,
+    paths: Vec<(&'a str, Vec<FileId>)>,
+}
+
+impl<'a> Written<'a> {
+    fn of(workspace: &'a Workspace, number: usize, terms: &'a Terms) -> Written<'a> {
+        let snapshot = &workspace.repositories()[number].snapshot;
+        let symbols_of = |name: &'a String| {
+            let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
+            let meant = naming::named(workspace, name).into_iter();
+            let mut fits: Vec<SymbolView<'_>> = meant
+                .filter(|key| key.repository == number)
+                .filter_map(|key| snapshot.symbol(key.symbol))
+                .collect();
+            if fits.is_empty() {
+                fits = snapshot.named(last).collect();
+            }
+            if fits.is_empty() {
+                fits = snapshot.named_ignoring_case(last).collect();
+            }
+            // A name that half of the tree bears points nowhere.
+            if fits.len() > NAMESAKES {
+                fits.sort_by_key(|symbol| {
+                    let used = snapshot.incoming_count(symbol.id());
+                    (is_test(*symbol), std::cmp::Reverse(used), symbol.id())
+                });
+                fits.truncate(NAMESAKES);
+            }
+            (name.as_str(), fits)
+        };
+        let files_of = |path: &'a String| {
+            let end = path.trim_start_matches("./");
+            let is_end = |whole: &str, end: &str| {
+                let rest = whole.strip_suffix(end);
+                rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            };
+            let fits = snapshot
+                .files()
+                .filter(|file| is_end(file.path(), end) || is_end(end, file.path()));
+            (path.as_str(), fits.take(NAMESAKES).map(|file| file.id()).collect())
+        };
+        Written {
+            names: terms.names.iter().map(symbols_of).collect(),
+            paths: terms.paths.iter().map(files_of).collect(),
+        }
+    }
+
+    /// Per name, how much it counts and the files that define it: what is written as a name, and plain words that happen to
+    /// be the name of few things.
+    fn defining(&self, snapshot: &Snapshot, terms: &Terms) -> Vec<(f32, Vec<FileId>)> {
+        let files = |symbols: &[SymbolView<'_>]| symbols.iter().map(|symbol| symbol.file_id()).collect();
+        let mut lists: Vec<(f32, Vec<FileId>)> = self.names.iter().map(|(_, symbols)| (1.0, files(symbols))).collect();
+        for word in &terms.plain {
+            let named = snapshot.named(word).filter(|symbol| !symbol.is_file());
+            let symbols: Vec<SymbolView<'_>> = named.take(FEW + 1).collect();
+            if symbols.len() <= FEW {
+                lists.push((PERHAPS, files(&symbols)));
+            }
+        }
+        lists
+    }
 }
 
 /// The symbols that matter for some others, best first; those come with the score 1.
@@ -117,9 +214,8 @@ fn ordered(mut all: Vec<Ranked>) -> Vec<Ranked> {
 type Seed = (SymbolId, f64, Evidence);
 
 /// What the task itself points to, with how strongly: 1 for what it writes out, less for shared words.
-fn seeds(workspace: &Workspace, number: usize, task: &str, terms: &Terms, files: &[f32]) -> Vec<Seed> {
-    let repository = &workspace.repositories()[number];
-    let snapshot = &repository.snapshot;
+fn seeds(snapshot: &Snapshot, written: &Written<'_>, evidence: &FileEvidence<'_>, files: &[f32]) -> Vec<Seed> {
+    let terms = evidence.terms;
     let mut found: BTreeMap<SymbolId, (f64, Evidence)> = BTreeMap::new();
     let mut add = |symbol: SymbolId, score: f64, evidence: Evidence| {
         let entry = found.entry(symbol).or_insert((0.0, evidence.clone()));
@@ -129,58 +225,30 @@ fn seeds(workspace: &Workspace, number: usize, task: &str, terms: &Terms, files:
         // Two kinds of evidence are more than either.
         entry.0 = entry.0.max(score) + 0.25 * entry.0.min(score);
     };
-    for (symbol, score, evidence) in by_text(repository, task, terms) {
+    for (symbol, score, evidence) in by_text(snapshot, terms, evidence.lexical, evidence.semantic) {
         add(symbol, score * 0.8, evidence);
     }
     for (file, share) in best_files(files) {
         if let Some(symbol) = snapshot.file(file).and_then(|file| file.symbol()) {
-            add(
-                symbol.id(),
-                f64::from(share) * 0.5,
-                Evidence::Words(shared(symbol, terms)),
-            );
+            let has_words = evidence.whole.get(file.0 as usize).is_some_and(|words| *words > 0.0);
+            let evidence = match has_words {
+                true => Evidence::Words(shared(symbol, terms)),
+                false => Evidence::Meaning,
+            };
+            add(symbol.id(), f64::from(share) * 0.5, evidence);
         }
     }
-    for name in &terms.names {
-        let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
-        let mut fits: Vec<SymbolView<'_>> = match naming::find(workspace, name) {
-            Ok(key) if key.repository == number => snapshot.symbol(key.symbol).into_iter().collect(),
-            Ok(_) => Vec::new(),
-            Err(_) => snapshot.named(last).collect(),
-        };
-        if fits.is_empty() {
-            fits = snapshot.named_ignoring_case(last).collect();
-        }
-        // A name that half of the tree bears points nowhere.
-        if fits.len() > NAMESAKES {
-            fits.sort_by_key(|symbol| {
-                (
-                    is_test(*symbol),
-                    std::cmp::Reverse(snapshot.incoming_count(symbol.id())),
-                )
-            });
-            fits.truncate(NAMESAKES);
-        }
+    for (name, fits) in &written.names {
         let share = 1.0 / (1.0 + (fits.len() as f64 - 1.0).max(0.0) / 3.0);
         for symbol in fits {
-            add(symbol.id(), 0.4 + 0.6 * share, Evidence::Named(name.clone()));
+            add(symbol.id(), 0.4 + 0.6 * share, Evidence::Named((*name).to_string()));
         }
     }
-    for path in &terms.paths {
-        let end = path.trim_start_matches("./");
-        let files: Vec<_> = snapshot
-            .files()
-            .filter(|file| {
-                file.path() == end
-                    || file.path().strip_suffix(end).is_some_and(|rest| rest.ends_with('/'))
-                    || end.strip_suffix(file.path()).is_some_and(|rest| rest.ends_with('/'))
-            })
-            .take(NAMESAKES)
-            .collect();
-        let share = 1.0 / files.len().max(1) as f64;
-        for file in files {
-            if let Some(symbol) = file.symbol() {
-                add(symbol.id(), 0.4 + 0.6 * share, Evidence::Path(path.clone()));
+    for (path, meant) in &written.paths {
+        let share = 1.0 / meant.len().max(1) as f64;
+        for file in meant {
+            if let Some(symbol) = snapshot.file(*file).and_then(|file| file.symbol()) {
+                add(symbol.id(), 0.4 + 0.6 * share, Evidence::Path((*path).to_string()));
             }
         }
     }
@@ -198,22 +266,12 @@ fn seeds(workspace: &Workspace, number: usize, task: &str, terms: &Terms, files:
 }
 
 /// Symbols by the words they share with the task and by what their text means, fused; the best has the score 1.
-fn by_text(repository: &Repository, task: &str, terms: &Terms) -> Vec<Seed> {
-    let snapshot = &repository.snapshot;
-    let ask = |mode: Mode, limit: usize| {
-        let question = Question {
-            text: task,
-            limit,
-            mode,
-            accept: None,
-        };
-        snapshot.search_index().search(snapshot, &question)
-    };
+fn by_text(snapshot: &Snapshot, terms: &Terms, lexical: &[Hit], semantic: &[Hit]) -> Vec<Seed> {
     let mut fused: BTreeMap<SymbolId, (f64, f64)> = BTreeMap::new();
-    for hit in ask(Mode::Lexical, BY_TEXT) {
+    for hit in lexical.iter().take(BY_TEXT) {
         fused.entry(hit.symbol).or_default().0 = f64::from(hit.why.lexical);
     }
-    let near = ask(Mode::Semantic, BY_TEXT / 2);
+    let near = &semantic[..semantic.len().min(BY_TEXT / 2)];
     // Cosines lie close together: what counts is how much nearer than the last one.
     let (most, least) = (
         near.first().map_or(1.0, |hit| hit.why.semantic),
@@ -298,15 +356,14 @@ fn around(repository: &Repository, number: usize, seeds: Vec<Seed>, terms: &Term
         let Some(view) = snapshot.symbol(symbol) else {
             return 0.0;
         };
-        let gathered = by_file.get(&view.file_id()).copied().unwrap_or(0.0);
-        let said = files
-            .get(view.file_id().0 as usize)
-            .map(|share| f64::from(*share) * plain_worth(view, terms));
-        let file = said.map_or(gathered, |said| 0.6 * said + 0.4 * gathered);
-        // What lies in a file where much matters, matters more; so does, a little, what was changed lately.
-        let share = if files.is_empty() { 0.25 } else { 0.5 };
-        let lately = 0.95 + 0.05 * f64::from(recency.of_file(view.path()));
-        (score * (1.0 - share) + file * share * score.powf(0.3)) * lately
+        let (best, gathered) = by_file.get(&view.file_id()).copied().unwrap_or_default();
+        let score = match files.get(view.file_id().0 as usize) {
+            // A symbol of a task is no better than its file, and the best one of a file is as good.
+            Some(file) => f64::from(*file) * (0.6 + 0.4 * score / best.max(f64::MIN_POSITIVE)),
+            None => score * 0.75 + gathered * 0.25 * score.powf(0.3),
+        };
+        // What was changed lately matters a little more.
+        score * (0.95 + 0.05 * f64::from(recency.of_file(view.path())))
     };
     let found: Vec<Ranked> = scores
         .into_iter()
@@ -325,27 +382,26 @@ fn around(repository: &Repository, number: usize, seeds: Vec<Seed>, terms: &Term
     found
 }
 
-/// How much matters in each file: its best symbol and, less and less, the next ones; 1 for the best file.
-fn files_of(snapshot: &Snapshot, scores: &BTreeMap<SymbolId, (f64, Evidence)>) -> HashMap<FileId, f64> {
+/// Per file the score of its best symbol, and how much matters in it: that one and, less and less, the next ones; 1 for the file
+/// with the most.
+fn files_of(snapshot: &Snapshot, scores: &BTreeMap<SymbolId, (f64, Evidence)>) -> HashMap<FileId, (f64, f64)> {
     let mut lists: BTreeMap<FileId, Vec<f64>> = BTreeMap::new();
     for (symbol, (score, _)) in scores {
         if let Some(view) = snapshot.symbol(*symbol) {
             lists.entry(view.file_id()).or_default().push(*score);
         }
     }
-    let mut sums: Vec<(FileId, f64)> = Vec::with_capacity(lists.len());
+    let mut sums: Vec<(FileId, f64, f64)> = Vec::with_capacity(lists.len());
     for (file, mut list) in lists {
         list.sort_by(|a, b| b.total_cmp(a));
-        let sum = list
-            .iter()
-            .take(6)
-            .enumerate()
-            .map(|(place, score)| score / (1 << place) as f64)
-            .sum();
-        sums.push((file, sum));
+        let parts = list.iter().take(6).enumerate();
+        let sum = parts.map(|(place, score)| score / (1 << place) as f64).sum();
+        sums.push((file, list.first().copied().unwrap_or_default(), sum));
     }
-    let most = sums.iter().map(|(_, sum)| *sum).fold(f64::MIN_POSITIVE, f64::max);
-    sums.into_iter().map(|(file, sum)| (file, sum / most)).collect()
+    let most = sums.iter().map(|(_, _, sum)| *sum).fold(f64::MIN_POSITIVE, f64::max);
+    sums.into_iter()
+        .map(|(file, best, sum)| (file, (best, sum / most)))
+        .collect()
 }
 
 /// What a symbol is, as a factor: definitions before mentions, code before tests and what was generated.
@@ -374,27 +430,10 @@ fn worth(symbol: SymbolView<'_>, terms: &Terms) -> f64 {
     kind * declared * tested * if generated { 0.3 } else { 1.0 }
 }
 
-/// What a file is, as a factor: code before tests, documents and what was generated.
-fn plain_worth(symbol: SymbolView<'_>, terms: &Terms) -> f64 {
-    let Some(file) = symbol.file() else { return 0.0 };
-    let tested = if is_test_path(file.path()) && !terms.about_tests {
-        0.6
-    } else {
-        1.0
-    };
-    let generated = if file.flags().contains(FileFlags::GENERATED) {
-        0.4
-    } else {
-        1.0
-    };
-    let document = if is_document(file.language()) { 0.6 } else { 1.0 };
-    tested * generated * document
-}
-
-/// Files that count as seeds for their words as a whole.
+/// Files that count as seeds as a whole.
 const BEST_FILES: usize = 20;
 
-/// The files whose words fit best, each with its share of the best.
+/// The files that fit best, each with its share of the best.
 fn best_files(files: &[f32]) -> Vec<(FileId, f32)> {
     let mut best: Vec<(FileId, f32)> = files
         .iter()
@@ -405,48 +444,4 @@ fn best_files(files: &[f32]) -> Vec<(FileId, f32)> {
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     best.truncate(BEST_FILES);
     best
-}
-
-/// Most edges that are looked at to find distances.
-const MOST_EDGES: usize = 400_000;
-
-/// How many edges, of any kind and in either direction, each of `wanted` is away from the nearest of `from`. What is not
-/// connected at all, or farther than the search goes, has none.
-pub(crate) fn distances(workspace: &Workspace, from: &[SymbolKey], wanted: &[SymbolKey]) -> HashMap<SymbolKey, u32> {
-    let mut missing: HashSet<SymbolKey> = wanted.iter().copied().collect();
-    let mut seen: HashMap<SymbolKey, u32> = HashMap::new();
-    let mut queue: VecDeque<SymbolKey> = VecDeque::new();
-    for key in from {
-        seen.insert(*key, 0);
-        missing.remove(key);
-        queue.push_back(*key);
-    }
-    let mut looked = 0;
-    while let Some(key) = queue.pop_front() {
-        if missing.is_empty() || looked > MOST_EDGES {
-            break;
-        }
-        let Some(repository) = workspace.repository(key.repository) else {
-            continue;
-        };
-        let next = seen.get(&key).copied().unwrap_or(0) + 1;
-        let snapshot = &repository.snapshot;
-        let outgoing = snapshot
-            .outgoing(key.symbol, EdgeKinds::ALL)
-            .filter_map(|edge| edge.to.symbol());
-        let incoming = snapshot.incoming(key.symbol, EdgeKinds::ALL).map(|edge| edge.from);
-        for symbol in outgoing.chain(incoming) {
-            looked += 1;
-            let other = SymbolKey {
-                repository: key.repository,
-                symbol,
-            };
-            seen.entry(other).or_insert_with(|| {
-                missing.remove(&other);
-                queue.push_back(other);
-                next
-            });
-        }
-    }
-    wanted.iter().filter_map(|key| Some((*key, *seen.get(key)?))).collect()
 }

@@ -1,6 +1,6 @@
 //! The words of a task: plain ones to search with, and the ones that are written as names or paths, which say what is meant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::search_symbols::words;
 
@@ -8,12 +8,22 @@ use crate::search_symbols::words;
 pub(crate) const MAX_TASK: usize = 20_000;
 /// Most distinct words that are searched for: a pasted log must not turn every question into a scan.
 const MAX_TERMS: usize = 64;
+/// Most words that are looked up among names and paths.
+const MAX_WORDS: usize = 512;
 /// Most names and paths that are looked up.
 const MAX_NAMES: usize = 48;
 
 /// A task, taken apart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Terms {
+    /// The task as far as it is read, without what are only numbers of commits.
+    pub(crate) text: String,
+    /// Its first line.
+    pub(crate) title: String,
+    /// Its words as the words of paths are counted, and whole.
+    pub(crate) path_words: BTreeSet<String>,
+    /// Words that may be the name of something but are not written like one.
+    pub(crate) plain: BTreeSet<String>,
     /// Stems with how often they occur, in order of the alphabet.
     pub(crate) stems: BTreeMap<String, u32>,
     /// What is written as an identifier: `parse_url`, `HttpClient`, `Owner.name`, anything in backticks.
@@ -30,8 +40,31 @@ pub(crate) fn terms(task: &str) -> Terms {
     while !task.is_char_boundary(end) {
         end -= 1;
     }
-    let mut found = Terms::default();
-    for (place, part) in task[..end].split('`').enumerate() {
+    let text = without_hashes(&task[..end]);
+    let mut found = Terms {
+        title: text
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("")
+            .to_string(),
+        path_words: super::files::stems(&text).collect(),
+        ..Terms::default()
+    };
+    for (place, _) in text.match_indices("()") {
+        let before = &text[..place];
+        let start = before.rfind(|c: char| !is_part(c)).map_or(0, |at| at + 1);
+        push(&mut found.names, before.get(start..).unwrap_or_default());
+    }
+    found.names.retain(|name| name.len() > 2);
+    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        if word.len() > 2 && found.path_words.len() < MAX_WORDS {
+            found.path_words.insert(word.to_lowercase());
+        }
+        if word.len() > 3 && found.plain.len() < MAX_WORDS && !is_identifier(word) {
+            found.plain.insert(word.to_string());
+        }
+    }
+    for (place, part) in text.split('`').enumerate() {
         for token in part.split(|c: char| {
             c.is_whitespace()
                 || matches!(
@@ -62,7 +95,24 @@ pub(crate) fn terms(task: &str) -> Terms {
         found.stems.remove(*common);
     }
     found.about_tests = found.stems.contains_key("test");
+    found.text = text;
     found
+}
+
+/// The text without hashes of commits: their letters are no words, and some of them look like `md5`.
+fn without_hashes(text: &str) -> String {
+    let is_hash = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.len() >= 7
+            && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let words = text.split_inclusive(char::is_whitespace);
+    words.filter(|word| !is_hash(word)).collect()
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | ':')
 }
 
 /// Words of English that say nothing about code, as stems.
@@ -146,6 +196,15 @@ mod tests {
         assert_eq!(found.paths, ["django/db/models/query.py"]);
         assert!(found.stems.contains_key("queri") || found.stems.contains_key("quer"));
         assert!(!found.stems.contains_key("the") && !found.about_tests);
+    }
+
+    #[test]
+    fn hashes_are_no_words_and_calls_are_names() {
+        let found = terms("Fix the race in sshsigdie()\n\nBroken-by: 1058096b8c53, see ssh(1)");
+        assert_eq!(found.title, "Fix the race in sshsigdie()");
+        assert_eq!(found.names, ["sshsigdie"]);
+        assert!(!found.text.contains("8c53") && !found.stems.contains_key("1058096b8c53"));
+        assert!(found.plain.contains("race") && found.path_words.contains("sshsigdie"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use grams::TextFilter;
 pub(crate) use keeper::{Keeper, TreeFile};
 pub use names::FoldedNames;
 pub use rank::{Why, is_test};
-pub use searcher::{Hit, Mode, Question, SearchIndex};
+pub use searcher::{Hit, Mode, Question, SearchIndex, for_each_term};
 pub(crate) use unit::Unit;
 pub use vector::DIMENSIONS;
 pub use words::{for_each_word, words};

@@ -262,6 +262,11 @@ impl<'a> Postings<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Postings<'a> {
         Postings { bytes, next: 0 }
     }
+
+    /// Bytes that are left: about as many as chunks.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
+    }
 }
 
 impl Iterator for Postings<'_> {

@@ -73,6 +73,10 @@ const GONE: u32 = u32::MAX;
 
 /// Most distinct terms of a question that are looked up.
 const MAX_TERMS: usize = 64;
+/// How much a long file is held against itself as a whole.
+const FILE_LENGTH_PENALTY: f32 = 0.3;
+/// Most distinct terms of a long text that are counted to find the rarest.
+const MOST_COUNTED: usize = 512;
 
 impl SearchIndex {
     /// Opens the parts that lie in an index directory and finds out what of them is true of the snapshot.
@@ -246,7 +250,8 @@ impl SearchIndex {
         scores
     }
 
-    /// BM25 of every file as a whole, as a share of the best: what a question says in many words is often spread over a file.
+    /// BM25 of every file as a whole, as a share of the best: what a question says in many words is often spread over a file. A
+    /// word that is said again counts more, and length counts little: what is changed most is long.
     pub fn files(&self, snapshot: &Snapshot, text: &str) -> Vec<f32> {
         let mut scores = vec![0f32; snapshot.file_count()];
         let mut lengths = vec![0u32; snapshot.file_count()];
@@ -261,7 +266,7 @@ impl SearchIndex {
         let average = (self.length as f32 / all.max(1.0)).max(1.0);
         let mut weights = vec![0u32; snapshot.file_count()];
         let mut found: Vec<u32> = Vec::new();
-        for term in terms(text) {
+        for (term, said) in self.rarest(text) {
             found.clear();
             for part in &self.parts {
                 let Some(rank) = part.part.find_term(&term) else {
@@ -278,11 +283,11 @@ impl SearchIndex {
                 }
             }
             let with = found.len() as f32;
-            let rarity = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+            let rarity = (1.0 + (all - with + 0.5) / (with + 0.5)).ln() * (1.0 + (said as f32).ln());
             for &file in &found {
                 let weight = std::mem::take(&mut weights[file as usize]) as f32;
                 let length = lengths[file as usize] as f32 / average;
-                let penalty = 1.0 - rank::LENGTH_PENALTY + rank::LENGTH_PENALTY * length;
+                let penalty = 1.0 - FILE_LENGTH_PENALTY + FILE_LENGTH_PENALTY * length;
                 scores[file as usize] +=
                     rarity * weight * (rank::SATURATION + 1.0) / (weight + rank::SATURATION * penalty);
             }
@@ -290,6 +295,26 @@ impl SearchIndex {
         let best = scores.iter().fold(f32::MIN_POSITIVE, |best, &score| best.max(score));
         scores.iter_mut().for_each(|score| *score /= best);
         scores
+    }
+
+    /// The rarest terms of a text with how often it says them: common ones cost most and tell least.
+    fn rarest(&self, text: &str) -> Vec<(String, u32)> {
+        let mut counts: hashbrown::HashMap<String, u32> = hashbrown::HashMap::new();
+        for_each_term(text, |term| {
+            if counts.len() < MOST_COUNTED || counts.contains_key(term) {
+                *counts.entry_ref(term).or_default() += 1;
+            }
+        });
+        let size = |term: &str| -> usize {
+            let parts = self.parts.iter().map(|part| &part.part);
+            let sizes = parts.filter_map(|part| part.find_term(term).map(|rank| part.postings(rank).size()));
+            sizes.sum()
+        };
+        let sized = counts.into_iter().map(|(term, said)| (size(&term), term, said));
+        let mut sized: Vec<(usize, String, u32)> = sized.filter(|(size, _, _)| *size > 0).collect();
+        sized.sort_unstable();
+        sized.truncate(MAX_TERMS);
+        sized.into_iter().map(|(_, term, said)| (term, said)).collect()
     }
 
     /// The cosine of every chunk.
@@ -414,6 +439,16 @@ fn add_coherence(pool: &mut [Hit], snapshot: &Snapshot, words_share: f32) {
         hit.why.coherence = rank::coherence(others);
         hit.score = hit.why.score(words_share);
     }
+}
+
+/// Calls `hear` with every term of a text, stop words left out.
+pub fn for_each_term(text: &str, mut hear: impl FnMut(&str)) {
+    let mut buffer = String::new();
+    for_each_word(text, &mut buffer, |word| {
+        if word.len() <= MAX_TERM && !is_stop_word(word) {
+            hear(stem(word));
+        }
+    });
 }
 
 /// The terms of a question, each once, without stop words unless there is nothing else.

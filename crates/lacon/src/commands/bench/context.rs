@@ -32,19 +32,26 @@ use crate::tools::{self, Desk, Services, Wish};
 #[command(after_help = "\
 Examples:
   lacon bench context ~/src/shop --since v2.0             # commits after v2.0, on the tree of v2.0
-  lacon bench context exim4-4.96 --patches debian/patches  # patch files, on the tree they apply to")]
+  lacon bench context exim4-4.96 --patches debian/patches  # patch files, on the tree they apply to
+  lacon bench context kubernetes --texts notes.txt         # a task a line: budgets, latency and deltas alone
+
+A tree that is given is edited for the deltas, and every edit is taken back.")]
 pub(crate) struct Args {
     /// A git repository, or with --patches a tree
     #[arg(value_name = "DIR")]
     root: PathBuf,
 
     /// The commit whose tree is searched; the commits after it are the tasks
-    #[arg(long, value_name = "COMMIT", required_unless_present = "patches")]
+    #[arg(long, value_name = "COMMIT", required_unless_present_any = ["patches", "texts"])]
     since: Option<String>,
 
     /// Take tasks from the patch files in this directory instead of from git
     #[arg(long, value_name = "DIR", conflicts_with = "since")]
     patches: Option<PathBuf>,
+
+    /// Take tasks from this file, one a line; what they should find is not known
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["since", "patches"])]
+    texts: Option<PathBuf>,
 
     /// Tasks at most
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -59,7 +66,7 @@ pub(crate) struct Args {
         long,
         value_name = "TOKENS",
         value_delimiter = ',',
-        default_value = "1000,4000,8000,20000"
+        default_value = "1000,5000,10000,20000"
     )]
     budgets: Vec<u64>,
 
@@ -77,14 +84,15 @@ const FIRST: usize = 10;
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let scratch = Scratch::new()?;
-    let (tree, mut tasks) = match (&args.patches, &args.since) {
-        (Some(patches), _) => (args.root.clone(), tasks::from_patches(patches)?),
-        (None, Some(since)) => {
+    let (tree, mut tasks) = match (&args.patches, &args.texts, &args.since) {
+        (Some(patches), _, _) => (args.root.clone(), tasks::from_patches(patches)?),
+        (None, Some(texts), _) => (args.root.clone(), tasks::from_lines(texts)?),
+        (None, None, Some(since)) => {
             let tree = scratch.path("tree");
             tasks::checkout(&args.root, since, &tree)?;
             (tree, tasks::from_commits(&args.root, since)?)
         }
-        (None, None) => return Err(anyhow!("give --since or --patches").into()),
+        (None, None, None) => return Err(anyhow!("give --since, --patches or --texts").into()),
     };
     let index = args.keep_index.clone().unwrap_or_else(|| scratch.path("index"));
     let started = Instant::now();
@@ -94,13 +102,17 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     for task in &mut tasks {
         task.files.retain(|path| snapshot.find_file(path).is_some());
     }
-    tasks.retain(|task| !task.files.is_empty() && task.files.len() <= FIRST);
+    if args.texts.is_none() {
+        tasks.retain(|task| !task.files.is_empty() && task.files.len() <= FIRST);
+    }
     tasks.truncate(args.tasks);
     if tasks.is_empty() {
         return Err(anyhow!("no change touches an indexed file of the tree")).map_err(Failure::from);
     }
-    let bm25 = Bm25::of(&workspace);
-    let found = retrieval(&workspace, &bm25, &tasks)?;
+    let found = match args.texts {
+        Some(_) => Value::Null,
+        None => retrieval(&workspace, &Bm25::of(&workspace), &tasks)?,
+    };
     let budgets = budgets(&workspace, &tasks, &args.budgets)?;
     let deltas = deltas(&tree, &index, &tasks, args.edits)?;
     let totals = snapshot.totals();
@@ -118,14 +130,16 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         totals.lines,
         snapshot.file_count()
     ));
-    output.line(format!(
-        "recall@{FIRST} of files: {} (plain BM25 {}, {} times as much); mean reciprocal rank {} ({})",
-        show(&found["recall"]),
-        show(&found["recall_bm25"]),
-        show(&found["times"]),
-        show(&found["mrr"]),
-        show(&found["mrr_bm25"])
-    ));
+    if !found.is_null() {
+        output.line(format!(
+            "recall@{FIRST} of files: {} (plain BM25 {}, {} times as much); mean reciprocal rank {} ({})",
+            show(&found["recall"]),
+            show(&found["recall_bm25"]),
+            show(&found["times"]),
+            show(&found["mrr"]),
+            show(&found["mrr_bm25"])
+        ));
+    }
     for row in budgets.as_array().into_iter().flatten() {
         output.line(format!(
             "budget {:>6}: used {} at least, {} on average; exceeded {} times; under 90 % {} times; {} ms (p50), {} ms (p99)",

@@ -78,6 +78,18 @@ pub(super) fn from_patches(directory: &Path) -> Result<Vec<Task>, Failure> {
     Ok(tasks)
 }
 
+/// The lines of a file.
+pub(super) fn from_lines(path: &Path) -> Result<Vec<Task>, Failure> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let lines = text.lines().map(str::trim).enumerate();
+    let task = |(number, line): (usize, &str)| Task {
+        name: format!("line {}", number + 1),
+        text: line.to_string(),
+        files: Vec::new(),
+    };
+    Ok(lines.filter(|(_, line)| !line.is_empty()).map(task).collect())
+}
+
 fn collect(directory: &Path, paths: &mut Vec<std::path::PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
@@ -169,7 +181,7 @@ fn words(message: &str) -> String {
         let line = line.trim();
         let (name, rest) = line.split_once(':').unwrap_or(("", line));
         let header = name.to_ascii_lowercase();
-        if HEADERS.contains(&header.as_str()) || line == "---" {
+        if HEADERS.contains(&header.as_str()) || line == "---" || is_envelope(line) {
             continue;
         }
         // `file.c | 12 ++--` and `2 files changed` list the answer.
@@ -193,7 +205,18 @@ fn words(message: &str) -> String {
     }
     let text = kept.join("\n");
     let text = text.trim();
-    text.strip_prefix("[PATCH]").unwrap_or(text).trim().to_string()
+    // `[PATCH 2/7]`, as mail has it.
+    let numbered = text
+        .strip_prefix("[PATCH")
+        .and_then(|rest| rest.split_once(']'))
+        .filter(|(number, _)| number.len() < 16);
+    numbered.map_or(text, |(_, rest)| rest).trim().to_string()
+}
+
+/// `From 1d38781d… Mon Sep 17 00:00:00 2001`: the line by which a mailbox tells mails apart.
+fn is_envelope(line: &str) -> bool {
+    let hash = line.strip_prefix("From ").and_then(|rest| rest.split(' ').next());
+    hash.is_some_and(|hash| hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A copy of the repository at a commit, with the history up to it and nothing later.
@@ -258,7 +281,8 @@ mod tests {
 
     #[test]
     fn a_patch_is_its_words_and_its_files() {
-        let patch = "From: A <a@example.org>\nDate: Mon\nSubject: [PATCH] Fix the parser\n\nIt lost a token.\nBug: https://x.org/1\n\
+        let patch = "From 1d38781da934809e6ce0b8c3718c4b3bccdfe1d2 Mon Sep 17 00:00:00 2001\n\
+                     From: A <a@example.org>\nDate: Mon\nSubject: [PATCH 1/2] Fix the parser\n\nIt lost a token.\nBug: https://x.org/1\n\
                      Signed-off-by: A <a@example.org>\n---\n src/parse.c | 12 ++--\n 1 file changed, 2 insertions(+)\n\n\
                      diff --git a/src/parse.c b/src/parse.c\n--- a/src/parse.c\n+++ b/src/parse.c\n@@ -1 +1 @@\n-a\n+b\n\
                      --- /dev/null\n+++ b/new.c\n";
