@@ -1,4 +1,4 @@
-//! `lacon status`: what the index of a tree holds, and whether it is whole.
+//! `lacon status`: what the index of a tree holds, or of every tree of a workspace, and whether it is whole.
 
 use anyhow::Context;
 use index::snapshot::{Snapshot, SnapshotError};
@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::index::{Contents, Disk, Place, size};
 use crate::failure::{Explain, Failure};
 use crate::output::Output;
+use crate::workspace::repositories;
 
-/// Show what the index of a tree holds
+/// Show what the index of a tree or a workspace holds
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -60,11 +61,49 @@ struct Skipped {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let location = Location::of(&args.place.root, args.place.index_dir.as_deref())?;
+    let declared = repositories(std::slice::from_ref(&args.place.root), args.place.index_dir.as_deref())?;
+    let locations: Vec<Location> = declared
+        .iter()
+        .map(|repository| Location::of(&repository.root, repository.index_dir.as_deref()))
+        .collect::<Result<_, _>>()?;
     if args.brief {
-        output.line(brief(Snapshot::open(&location.snapshot()).ok().as_ref()));
+        let known: Vec<Snapshot> = locations
+            .iter()
+            .filter_map(|location| Snapshot::open(&location.snapshot()).ok())
+            .collect();
+        output.line(brief(&known));
         return Ok(());
     }
+    let told: Vec<Status> = locations
+        .iter()
+        .map(|location| status(location, &args))
+        .collect::<Result<_, _>>()?;
+    match (args.json, told.as_slice()) {
+        (true, [only]) => return output.json(only),
+        (true, several) => return output.json(&several),
+        (false, _) => {}
+    }
+    for status in &told {
+        output.line(format!(
+            "root      {}\nindex     {} ({} snapshot, {} facts), written {} s ago, opened in {:.1} ms{}",
+            status.root,
+            status.index,
+            size(status.disk_bytes.snapshot),
+            size(status.disk_bytes.facts),
+            status.age_seconds,
+            status.open_milliseconds,
+            if args.verify { ", every checksum right" } else { "" }
+        ));
+        output.line(status.contents.text());
+        for file in &status.skipped_files {
+            output.line(format!("  {:<12} {:>10}  {}", file.reason, size(file.bytes), file.path));
+        }
+    }
+    Ok(())
+}
+
+/// The status of one tree.
+fn status(location: &Location, args: &Args) -> Result<Status, Failure> {
     let began = std::time::Instant::now();
     let snapshot = match Snapshot::open(&location.snapshot()) {
         Err(error @ SnapshotError::Missing { .. }) => return Err(error).hint("run `lacon index` first"),
@@ -92,7 +131,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
             })
             .collect(),
     };
-    let status = Status {
+    Ok(Status {
         root: location.root.display().to_string(),
         index: location.directory.display().to_string(),
         age_seconds: written.elapsed().map_or(0, |age| age.as_secs()),
@@ -104,36 +143,16 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
             facts: disk.1,
         },
         skipped_files,
-    };
-    if args.json {
-        return output.json(&status);
-    }
-    output.line(format!(
-        "root      {}\nindex     {} ({} snapshot, {} facts), written {} s ago, opened in {:.1} ms{}",
-        status.root,
-        status.index,
-        size(status.disk_bytes.snapshot),
-        size(status.disk_bytes.facts),
-        status.age_seconds,
-        status.open_milliseconds,
-        if args.verify { ", every checksum right" } else { "" }
-    ));
-    output.line(status.contents.text());
-    for file in &status.skipped_files {
-        output.line(format!("  {:<12} {:>10}  {}", file.reason, size(file.bytes), file.path));
-    }
-    Ok(())
+    })
 }
 
 /// What the hook of a session says: what is here, and when asking pays.
-fn brief(snapshot: Option<&Snapshot>) -> String {
-    let known = match snapshot {
-        Some(snapshot) => format!(
-            "{} symbols of {} files",
-            snapshot.symbol_count() - snapshot.file_count(),
-            snapshot.file_count()
-        ),
-        None => "this repository (indexed when it is first asked)".to_string(),
+fn brief(known: &[Snapshot]) -> String {
+    let files: usize = known.iter().map(Snapshot::file_count).sum();
+    let symbols: usize = known.iter().map(Snapshot::symbol_count).sum();
+    let known = match files {
+        1.. => format!("{} symbols of {files} files", symbols - files),
+        0 => "this repository (indexed when it is first asked)".to_string(),
     };
     format!(
         "The MCP server `lacon` knows the symbol graph of {known}. Who calls, uses, implements or breaks: ask it (get_callers, \
