@@ -1,6 +1,8 @@
-//! An embedding model behind an OpenAI-compatible endpoint, for those who configure one; without it nothing is ever sent.
+//! Other embedding models than the built-in table, for those who configure one: an ONNX file, or an OpenAI-compatible endpoint. Without
+//! the latter nothing is ever sent.
 //!
 //! ```text
+//! LACON_EMBEDDING_ONNX   path/to/model.onnx     run here, see `onnx`
 //! LACON_EMBEDDING_URL    https://host/v1        asked at <url>/embeddings
 //! LACON_EMBEDDING_MODEL  name of the model
 //! LACON_EMBEDDING_KEY    sent as a bearer token, if set
@@ -8,6 +10,11 @@
 //!
 //! 256 dimensions are asked for. A longer vector is cut, which is right for models trained for it (Matryoshka), and a shorter one is
 //! filled up with zeros. After a failure nothing is asked for a while, so that an index is not held up by a dead host.
+
+#[cfg(feature = "onnx")]
+mod onnx;
+#[cfg(feature = "onnx")]
+mod word_piece;
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -34,9 +41,15 @@ struct Endpoint {
     failed: Mutex<Option<Instant>>,
 }
 
-/// Uses the endpoint that the environment names, if it names one.
+/// Uses the model that the environment names, if it names one.
 pub(crate) fn configure() -> anyhow::Result<()> {
     let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if let Some(path) = said("LACON_EMBEDDING_ONNX") {
+        if said("LACON_EMBEDDING_URL").is_some() {
+            anyhow::bail!("LACON_EMBEDDING_ONNX and LACON_EMBEDDING_URL are both set: choose one model");
+        }
+        return configure_onnx(&path);
+    }
     let Some(url) = said("LACON_EMBEDDING_URL") else {
         return Ok(());
     };
@@ -56,6 +69,18 @@ pub(crate) fn configure() -> anyhow::Result<()> {
     };
     index::search::choose_embedder(Box::new(endpoint));
     Ok(())
+}
+
+#[cfg(feature = "onnx")]
+fn configure_onnx(path: &str) -> anyhow::Result<()> {
+    let model = onnx::OnnxModel::load(std::path::Path::new(path))?;
+    index::search::choose_embedder(Box::new(model));
+    Ok(())
+}
+
+#[cfg(not(feature = "onnx"))]
+fn configure_onnx(_path: &str) -> anyhow::Result<()> {
+    anyhow::bail!("LACON_EMBEDDING_ONNX is set, and this build runs no ONNX models: build it with the feature `onnx`")
 }
 
 impl Embedder for Endpoint {
