@@ -329,6 +329,11 @@ impl Journal {
     /// One writer at a time, over all processes.
     fn lock(&self) -> Result<File, EditError> {
         std::fs::create_dir_all(&self.directory).map_err(io(&self.directory))?;
+        // What can be undone is nobody's to commit, also where no index stands around it yet.
+        let ignore = self.directory.join(".gitignore");
+        if !ignore.exists() {
+            std::fs::write(&ignore, "*\n").map_err(io(&ignore))?;
+        }
         let path = self.directory.join("lock");
         let file = OpenOptions::new()
             .create(true)
