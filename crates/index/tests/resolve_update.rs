@@ -115,3 +115,28 @@ fn one_thread_gives_what_many_give() {
     assert_eq!(one, many);
     assert!(one.iter().any(|file| !file.edges.is_empty()));
 }
+
+/// Where no edits are followed, a round starts from what the round before left; where they are, each starts anew.
+#[test]
+fn what_is_left_for_the_next_round_does_not_show() {
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/resolve");
+    let mut all = files();
+    for entry in ignore::Walk::new(&sources).flatten() {
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            let path = entry
+                .path()
+                .strip_prefix(&sources)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
+            all.push((path, std::fs::read_to_string(entry.path()).unwrap()));
+        }
+    }
+    assert!(all.len() > FILES.len() + 20, "no sources in {}", sources.display());
+    let tree = tree(&all);
+    let anew = Mutex::new(vec![ResolvedFile::default(); tree.files.len()]);
+    Resolver::new().resolve(&tree, Keep::ForUpdates, &|file, edges| {
+        anew.lock().unwrap()[file.0 as usize] = edges
+    });
+    assert_eq!(tree.resolve(), anew.into_inner().unwrap());
+}

@@ -16,7 +16,7 @@ use super::languages::Compiled;
 use super::linker::Names;
 use super::members;
 use super::names::is_callable;
-use super::passes::Ledger;
+use super::passes::{Kept, Ledger};
 use super::tables::{Contributions, Round};
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
@@ -68,14 +68,14 @@ pub struct Evaluation<'a> {
 
 /// What an evaluation leaves for the next round.
 pub(super) struct Left {
-    pub(super) ledger: Ledger,
+    pass: Kept,
     bindings: Bindings,
 }
 
 impl Left {
     /// About how much memory it takes.
     pub(super) fn size(&self) -> usize {
-        self.ledger.size() + self.bindings.size()
+        self.pass.size() + self.bindings.size()
     }
 }
 
@@ -87,11 +87,9 @@ impl<'a> Evaluation<'a> {
             + facts.flows.len()
             + facts.bindings.len()
             + facts.exports.len();
-        let left = Left {
-            ledger: Ledger::new(steps, facts.expressions.len()),
-            bindings: Bindings::new(facts, linker.policy(file).policy.hoists),
-        };
-        let mut evaluation = Evaluation::with(linker, round, file, facts, left);
+        let ledger = Ledger::new(steps, facts.expressions.len());
+        let bindings = Bindings::new(facts, linker.policy(file).policy.hoists);
+        let mut evaluation = Evaluation::with(linker, round, file, facts, ledger, bindings);
         evaluation.run();
         evaluation
     }
@@ -103,17 +101,23 @@ impl<'a> Evaluation<'a> {
         round: &'a Round,
         file: u32,
         facts: &'a FileFacts,
-        mut left: Left,
+        left: Left,
         changed: &Changed,
     ) -> Evaluation<'a> {
-        left.ledger.follow(round, file, changed);
-        let mut evaluation = Evaluation::with(linker, round, file, facts, left);
+        let ledger = Ledger::follow(left.pass, round, file, changed);
+        let mut evaluation = Evaluation::with(linker, round, file, facts, ledger, left.bindings);
         evaluation.run();
         evaluation
     }
 
-    fn with(linker: View<'a>, round: &'a Round, file: u32, facts: &'a FileFacts, left: Left) -> Evaluation<'a> {
-        let Left { ledger, bindings } = left;
+    fn with(
+        linker: View<'a>,
+        round: &'a Round,
+        file: u32,
+        facts: &'a FileFacts,
+        ledger: Ledger,
+        bindings: Bindings,
+    ) -> Evaluation<'a> {
         let policy = linker.policy(file);
         Evaluation {
             linker,
@@ -170,10 +174,9 @@ impl<'a> Evaluation<'a> {
     }
 
     /// What a later round can start from.
-    pub(super) fn leave(mut self) -> Left {
-        self.ledger.rewind();
+    pub(super) fn leave(self) -> Left {
         Left {
-            ledger: self.ledger,
+            pass: self.ledger.keep(),
             bindings: self.bindings,
         }
     }

@@ -8,7 +8,8 @@
 //!    [`value::Value`]s: functions, classes, instances, bound methods, modules, containers, externals. What leaves a file
 //!    (results, fields, variables, arguments) is *contributed* under a [`words::Key`]; the next round of every other file
 //!    reads it ([`tables`]). There are [`ROUNDS`] rounds, each reading only the round before, so the result is the same
-//!    whatever the order, the thread count and the history; a file is evaluated again only if something that it read changed.
+//!    whatever the order, the thread count and the history; a file is evaluated again only if something that it read changed,
+//!    and of such a file only the steps that looked at it ([`passes`]).
 //! 3. **Emit** ([`emit`]). Each mention becomes edges to what its expression is worth, with the evidence that the value
 //!    carries. What stays unknown stays unresolved.
 //!
@@ -83,7 +84,7 @@ pub const ROUNDS: usize = 3;
 const MAX_KEPT: usize = 20_000;
 
 /// How much memory may hold what evaluations leave for the next round.
-const SHELF_BYTES: i64 = 48 << 20;
+const SHELF_BYTES: i64 = 64 << 20;
 
 pub(crate) type Keys = HashSet<Key, BuildHasherDefault<Identity>>;
 

@@ -4,9 +4,11 @@
 //! looked at and what it said. A later pass runs a step again only if something that it looked at changed since; the rest
 //! would say the same again. What a step no longer says is taken back at the end of the pass.
 //!
-//! A later round starts from nothing as well, but only in principle. The first pass is kept ([`Ledger::rewind`]) and followed
+//! A later round starts from nothing as well, but only in principle. The first pass is kept ([`Ledger::keep`]) and followed
 //! again ([`Ledger::follow`]): a step runs if other files say something new about what it looked at, or an earlier step
 //! does. While that happens, a step sees what it would have seen in a first pass, which is what earlier steps said.
+
+mod kept;
 
 use std::cell::RefCell;
 
@@ -15,6 +17,8 @@ use super::tables::Round;
 use super::value::{Fact, Set};
 use super::words::{Key, Word, WordMap};
 use crate::model::Evidence;
+
+pub(super) use kept::Kept;
 
 /// A key that the file reads or contributes to.
 struct Slot {
@@ -50,17 +54,6 @@ impl Slot {
     }
 }
 
-/// A slot while nobody uses it: most sets are empty or hold one fact, so side by side they take a third of the room.
-struct PackedSlot {
-    key: Key,
-    /// Ends of what it holds in [`Ledger::packed_facts`].
-    own: u32,
-    others: u32,
-    is_read: bool,
-    changed: u32,
-    reader: u32,
-}
-
 /// What one step looked at and said when it ran last.
 #[derive(Clone, Copy, Default)]
 struct Trace {
@@ -76,6 +69,8 @@ struct Trace {
 const SLOT: u32 = 1 << 31;
 /// The input that stands for what all decorators make.
 const DECORATED: u32 = SLOT - 1;
+/// About what a slot takes when it is kept, besides its facts.
+const KEPT_SLOT: usize = 32;
 /// No input: stands before those of each step.
 const NOTHING: u32 = u32::MAX;
 
@@ -98,15 +93,6 @@ enum Undo {
     Decorated(Word, Option<(u32, Set)>, u32),
 }
 
-/// How long the lists were at the end of the first pass.
-#[derive(Clone, Copy, Default)]
-struct Lengths {
-    arena: usize,
-    inputs: usize,
-    said: usize,
-    facts: usize,
-}
-
 /// What was found, read and said in one file, by expression, key and step.
 #[derive(Default)]
 pub(super) struct Ledger {
@@ -119,8 +105,6 @@ pub(super) struct Ledger {
     news: Vec<bool>,
     numbers: WordMap<Key, u32>,
     slots: Vec<Slot>,
-    packed: Vec<PackedSlot>,
-    packed_facts: Vec<Fact>,
     /// By step.
     traces: Vec<Trace>,
     inputs: RefCell<Vec<u32>>,
@@ -151,7 +135,6 @@ pub(super) struct Ledger {
     next: usize,
     any_news: bool,
     journal: Vec<Undo>,
-    kept: Lengths,
     /// Following: (slot, step) for everything that was said when the pass was kept, sorted; and since.
     sayers: Option<Vec<(u32, u32)>>,
     new_sayers: Vec<(u32, u32)>,
@@ -170,13 +153,14 @@ impl Ledger {
         }
     }
 
-    /// Makes a kept first pass ready to be followed, after a round in which other files said something new about `changed`.
-    pub(super) fn follow(&mut self, round: &Round, reader: u32, changed: &Changed) {
-        self.pass = Pass::Followed;
-        self.news = vec![false; self.sets.len()];
-        self.restless = self.restless_at_first;
-        self.any_news = false;
-        self.unpack();
+    /// A kept first pass, ready to be followed after a round in which other files said something new about `changed`.
+    pub(super) fn follow(kept: Kept, round: &Round, reader: u32, changed: &Changed) -> Ledger {
+        let mut ledger = kept.unpack();
+        ledger.refresh(round, reader, changed);
+        ledger
+    }
+
+    fn refresh(&mut self, round: &Round, reader: u32, changed: &Changed) {
         for slot in &mut self.slots {
             if let Some(others) = &mut slot.others
                 && changed.get(&slot.key).is_some_and(|&by| by != reader)
@@ -190,8 +174,8 @@ impl Ledger {
         }
     }
 
-    /// Goes back to the end of the first pass.
-    pub(super) fn rewind(&mut self) {
+    /// Goes back to the end of the first pass and packs it.
+    pub(super) fn keep(mut self) -> Kept {
         while let Some(undo) = self.journal.pop() {
             match undo {
                 Undo::Trace(step, trace) => self.traces[step as usize] = trace,
@@ -215,76 +199,14 @@ impl Ledger {
                 }
             }
         }
-        self.arena.truncate(self.kept.arena);
-        self.inputs.get_mut().truncate(self.kept.inputs);
-        self.said.truncate(self.kept.said);
-        self.facts.truncate(self.kept.facts);
-        self.arena.shrink_to_fit();
-        self.inputs.get_mut().shrink_to_fit();
-        self.said.shrink_to_fit();
-        self.facts.shrink_to_fit();
-        self.open.shrink_to_fit();
-        self.pack();
-        self.journal = Vec::new();
-        self.news = Vec::new();
-        self.sayers = None;
-        self.new_sayers = Vec::new();
+        Kept::new(self)
     }
 
-    fn pack(&mut self) {
-        let slots = std::mem::take(&mut self.slots);
-        self.numbers = WordMap::default();
-        self.packed.reserve_exact(slots.len());
-        for slot in slots {
-            self.packed_facts.extend_from_slice(slot.own.facts());
-            let own = self.packed_facts.len() as u32;
-            self.packed_facts
-                .extend_from_slice(slot.others.as_ref().map_or(&[], Set::facts));
-            self.packed.push(PackedSlot {
-                key: slot.key,
-                own,
-                others: self.packed_facts.len() as u32,
-                is_read: slot.others.is_some(),
-                changed: slot.changed,
-                reader: slot.reader,
-            });
-        }
-        self.packed_facts.shrink_to_fit();
-    }
-
-    fn unpack(&mut self) {
-        let facts = std::mem::take(&mut self.packed_facts);
-        let packed = std::mem::take(&mut self.packed);
-        self.numbers.reserve(packed.len());
-        self.slots.reserve(packed.len());
-        let mut start = 0;
-        for (number, slot) in (0..).zip(packed) {
-            let (own, others) = (slot.own as usize, slot.others as usize);
-            self.numbers.insert(slot.key, number);
-            self.slots.push(Slot {
-                own: Set::copied(&facts[start..own]),
-                others: slot.is_read.then(|| Set::copied(&facts[own..others])),
-                changed: slot.changed,
-                reader: slot.reader,
-                ..Slot::new(slot.key)
-            });
-            start = others;
-        }
-    }
-
-    /// About how much memory it takes when it is packed.
+    /// About how much memory it takes when it is kept.
     pub(super) fn size(&self) -> usize {
-        size_of_val(&self.sets[..])
-            + size_of_val(&self.arena[..])
-            + size_of_val(&self.values[..])
-            + (self.slots.len() + self.packed.len()) * size_of::<PackedSlot>()
-            + (self.slots.len() + self.packed_facts.len()) * size_of::<Fact>()
-            + size_of_val(&self.traces[..])
-            + size_of_val(&self.open[..])
-            + self.late.len()
-            + self.inputs.borrow().len() * size_of::<u32>()
-            + size_of_val(&self.said[..])
-            + size_of_val(&self.facts[..])
+        (self.sets.len() + 2 * self.open.len() + self.inputs.borrow().len() + 4 * self.said.len()) * size_of::<u32>()
+            + (self.arena.len() + self.facts.len()) * size_of::<Fact>()
+            + self.slots.len() * (KEPT_SLOT + size_of::<Fact>())
     }
 
     /// The next step that this pass may have to run.
@@ -437,12 +359,6 @@ impl Ledger {
             self.pass = Pass::Later;
             self.restless_at_first = self.restless;
             self.is_open = Vec::new();
-            self.kept = Lengths {
-                arena: self.arena.len(),
-                inputs: self.inputs.get_mut().len(),
-                said: self.said.len(),
-                facts: self.facts.len(),
-            };
             self.decorated_news = false;
             for slot in &mut self.slots {
                 slot.news = false;
