@@ -51,6 +51,13 @@ impl<'a> Distances<'a> {
         }
     }
 
+    /// Whether it is one of the targets, without looking for it.
+    pub(crate) fn is_target(&self, key: SymbolKey) -> bool {
+        let near = self.near.get(key.repository);
+        let steps = near.and_then(|near| near.get(key.symbol.0 as usize));
+        steps == Some(&0) || self.told.borrow().get(&key) == Some(&0)
+    }
+
     /// How far a symbol is; [`FARTHER`] where no path was found.
     pub(crate) fn of(&self, key: SymbolKey) -> u32 {
         let known = self.told.borrow().get(&key).copied();

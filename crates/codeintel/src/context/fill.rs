@@ -60,6 +60,9 @@ const MOST_TRIES: usize = 12;
 /// A score that moved by less is still the one that the client was sent.
 const STEADY: f64 = 0.05;
 
+/// How much more the text of a target is worth: it is what the task is about, however long it is.
+const TARGET: f64 = 3.0;
+
 /// What the name, signature, skeleton and body of a symbol are worth.
 const WORTH: [f64; 4] = [0.3, 0.5, 0.65, 1.0];
 
@@ -144,6 +147,7 @@ struct Ladder {
     /// Per form: cost in estimated tokens and the text; filled when the symbol is admitted.
     forms: Option<[Option<(f64, String)>; 3]>,
     held: Option<Holding>,
+    is_target: bool,
     /// Of its source; empty until the symbol is first put into a pack.
     hash: String,
     /// Where it stands: repository, file, first and last byte.
@@ -193,6 +197,7 @@ impl<'a> Filler<'a> {
                 id,
                 forms: None,
                 held,
+                is_target: material.distances.is_target(ranked.key),
                 hash: String::new(),
                 place: (
                     ranked.key.repository,
@@ -265,7 +270,8 @@ impl<'a> Filler<'a> {
                 let Some((cost, _)) = &forms[number] else { continue };
                 // What the client holds already is kept: sending it costs nothing.
                 let kept = ladder.held.is_some_and(|held| held.form == Some(form));
-                let value = (WORTH[number + 1] - WORTH[0]) * ladder.score * if kept { 3.0 } else { 1.0 };
+                let about = if ladder.is_target { TARGET } else { 1.0 };
+                let value = (WORTH[number + 1] - WORTH[0]) * ladder.score * about * if kept { 3.0 } else { 1.0 };
                 steps.push((value / cost.max(1.0), place, form));
             }
         }

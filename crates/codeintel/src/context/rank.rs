@@ -219,7 +219,7 @@ fn seeds(snapshot: &Snapshot, written: &Written<'_>, evidence: &FileEvidence<'_>
     let mut found: BTreeMap<SymbolId, (f64, Evidence)> = BTreeMap::new();
     let mut add = |symbol: SymbolId, score: f64, evidence: Evidence| {
         let entry = found.entry(symbol).or_insert((0.0, evidence.clone()));
-        if score > entry.0 {
+        if score > entry.0 || (entry.1 == Evidence::Meaning && evidence != Evidence::Meaning) {
             entry.1 = evidence;
         }
         // Two kinds of evidence are more than either.
@@ -358,8 +358,9 @@ fn around(repository: &Repository, number: usize, seeds: Vec<Seed>, terms: &Term
         };
         let (best, gathered) = by_file.get(&view.file_id()).copied().unwrap_or_default();
         let score = match files.get(view.file_id().0 as usize) {
-            // A symbol of a task is no better than its file, and the best one of a file is as good.
-            Some(file) => f64::from(*file) * (0.6 + 0.4 * score / best.max(f64::MIN_POSITIVE)),
+            // A symbol of a task is no better than its file, and the best one of a file is as good. The others fall off quickly, or
+            // one file would fill the pack.
+            Some(file) => f64::from(*file) * (0.25 + 0.75 * score / best.max(f64::MIN_POSITIVE)),
             None => score * 0.75 + gathered * 0.25 * score.powf(0.3),
         };
         // What was changed lately matters a little more.
