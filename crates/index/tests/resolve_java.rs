@@ -264,3 +264,28 @@ class Square extends Base implements Shape { public void draw() {} }
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],
     );
 }
+
+#[test]
+fn of_two_modules_with_the_same_class_the_one_depended_on_is_meant() {
+    check_calls(
+        r#"
+//- web/src/main/java/web/Page.java
+package web;
+import shared.Util;
+class Page { void show() { Util.go(); } }
+//                              ^^ =calls core/src/main/java/shared/Util.java:Util.go
+//- core/src/main/java/shared/Util.java
+package shared;
+public class Util { public static void go() {} }
+//- legacy/src/main/java/shared/Util.java
+package shared;
+public class Util { public static void go() {} }
+//- web/pom.xml
+<project><artifactId>web</artifactId><dependencies><dependency><artifactId>core</artifactId></dependency></dependencies></project>
+//- core/pom.xml
+<project><artifactId>core</artifactId></project>
+//- legacy/pom.xml
+<project><artifactId>legacy</artifactId></project>
+"#,
+    );
+}

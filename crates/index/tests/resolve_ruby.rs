@@ -103,3 +103,58 @@ end
 "#,
     );
 }
+
+#[test]
+fn writers_classes_of_instances_and_what_heirs_do() {
+    check_calls(
+        r#"
+//- shapes.rb
+class Shape
+  def self.make(*args)
+    new(*args)
+#   ^^^ calls shapes.rb:Shape.initialize, shapes.rb:Round.initialize
+  end
+  def self.draw; end
+  def initialize; end
+  def copy
+    self.class.make
+#              ^^^^ =calls shapes.rb:Shape.make
+  end
+  def size=(value)
+    draw
+#   ^^^^ calls shapes.rb:Shape.draw, shapes.rb:Round.draw
+  end
+  def draw; end
+  draw
+# ^^^^ =calls shapes.rb:Shape.draw
+end
+class Round < Shape
+  def initialize; end
+  def draw; end
+end
+shape = Shape.new
+#       ^^^^^ =calls shapes.rb:Shape.initialize
+shape.size = 1
+#     ^^^^ =calls shapes.rb:Shape.size=
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_receiver_may_be_any_of_one_family() {
+    check_calls(
+        r#"
+//- tags.rb
+class Tag; def paint_all; end; end
+class A < Tag; def paint_all; end; end
+class B < Tag; def paint_all; end; end
+class C < Tag; def paint_all; end; end
+class D < Tag; def paint_all; end; end
+class E < Tag; def paint_all; end; end
+def run(tag)
+  tag.paint_all
+#     ^^^^^^^^^ calls tags.rb:Tag.paint_all, tags.rb:A.paint_all, tags.rb:B.paint_all, tags.rb:C.paint_all, tags.rb:D.paint_all, tags.rb:E.paint_all
+end
+"#,
+    );
+}

@@ -3,11 +3,13 @@
 mod cargo;
 mod go_mod;
 mod npm;
+pub mod projects;
 mod python;
 
 pub use cargo::RustCrate;
 pub use go_mod::GoModule;
 pub use npm::{NpmPackage, PathAliases};
+pub use projects::Projects;
 
 use crate::tree::Manifest;
 
@@ -19,6 +21,7 @@ pub struct Packages {
     path_aliases: Vec<PathAliases>,
     go_modules: Vec<GoModule>,
     rust_crates: Vec<RustCrate>,
+    projects: Projects,
 }
 
 /// Longest chain of configurations that extend each other.
@@ -81,6 +84,10 @@ impl Packages {
             .sort_by(|left, right| right.path.len().cmp(&left.path.len()).then(left.cmp(right)));
         packages.go_modules.dedup();
         packages.rust_crates.sort();
+        let projects = manifests
+            .iter()
+            .filter_map(|manifest| projects::read(manifest, manifests));
+        packages.projects = Projects::new(projects.collect());
         packages
     }
 
@@ -105,6 +112,11 @@ impl Packages {
     /// Library crates of the tree.
     pub fn rust_crates(&self) -> &[RustCrate] {
         &self.rust_crates
+    }
+
+    /// Projects whose code is found by qualified names.
+    pub fn projects(&self) -> &Projects {
+        &self.projects
     }
 
     /// Import paths of Go modules and the directories where they begin, the longest path first.

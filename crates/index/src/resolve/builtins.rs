@@ -223,6 +223,9 @@ impl Evaluation<'_> {
                         self.call_all(function, &elements, id);
                     }
                 }
+                Value::Instance(class) if operation == Operation::ClassOf => {
+                    set.insert(Fact::new(Value::Class(class), fact.evidence));
+                }
                 Value::Object(_) if operation == Operation::Step => {
                     let made = self.object(id);
                     let elements = self.element(&[fact]);

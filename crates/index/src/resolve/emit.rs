@@ -20,9 +20,6 @@ use crate::model::{Edge, EdgeKind, Evidence, FileId, ResolvedFile, SymbolRef, Ta
 /// Most implementations that one call is dispatched to.
 const MAX_DISPATCH: usize = 24;
 
-/// Most members of one name that a call of an unknown receiver is matched with.
-const MAX_GUESSES: usize = 2;
-
 /// A possible end of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
@@ -136,17 +133,22 @@ impl Emission<'_, '_> {
         }
     }
 
-    /// What runs when a decorator is applied: the decorator, or what a call of it gives.
+    /// What runs when a decorator is applied: the decorator, or what a call of it gives. For decorators of other files the
+    /// relation says it all: only a call that is written counts.
     fn decoration(&mut self, reference: Reference) {
         let call = self.calls[reference.expression.index()];
+        let called = call != u32::MAX;
         let applied = [
-            Some(reference.expression),
-            (call != u32::MAX).then_some(ExpressionId(call)),
+            (Some(reference.expression), called),
+            (called.then_some(ExpressionId(call)), false),
         ];
         let mut ends = Ends::new();
-        for expression in applied.into_iter().flatten() {
+        for (expression, written) in applied {
+            let Some(expression) = expression else { continue };
             for &fact in self.evaluation.expanded(expression).facts() {
-                self.callee(fact, reference, 2, &mut ends);
+                if written || fact.value.file().is_none_or(|file| file == self.evaluation.file) {
+                    self.callee(fact, reference, 2, &mut ends);
+                }
             }
         }
         self.push(reference.within, reference.at, &ends);
@@ -208,6 +210,7 @@ impl Emission<'_, '_> {
         let values = self
             .evaluation
             .fitting(values, arguments_of(reference), self.list_of(reference));
+        let values = self.as_named(values);
         let mut ends = Ends::new();
         if self.evaluation.policy.policy.runs_decorators {
             // `object.property()` reads the property before it calls what that gives.
@@ -233,7 +236,7 @@ impl Emission<'_, '_> {
         {
             self.variables(reference.expression, &mut ends);
         }
-        if !known && policy.guesses_members {
+        if !known && policy.guesses_members > 0 {
             self.guess(reference.expression, &mut ends);
         }
         self.callbacks(reference.expression, values.facts(), &mut ends);
@@ -244,6 +247,34 @@ impl Emission<'_, '_> {
             return;
         }
         self.push(reference.within, reference.at, &ends);
+    }
+
+    /// Of a decorated function that another file defines, the function itself: what its decorators put before it is told
+    /// there, not by every caller.
+    fn as_named(&self, values: super::value::Set) -> super::value::Set {
+        let linker = self.evaluation.linker;
+        let elsewhere = |fact: &Fact| {
+            let decorated = |place: Place| linker.definition(place).is_some_and(|link| link.decorated);
+            fact.evidence <= Evidence::Inherited
+                && match fact.value {
+                    Value::Function(place) | Value::Method(place, _) | Value::ClassMethod(place, _) => {
+                        place.file != self.evaluation.file && decorated(place)
+                    }
+                    _ => false,
+                }
+        };
+        if !values.facts().iter().any(elsewhere) {
+            return values;
+        }
+        let mut named = super::value::Set::default();
+        for &fact in values
+            .facts()
+            .iter()
+            .filter(|fact| fact.evidence <= Evidence::Inherited)
+        {
+            named.insert(fact);
+        }
+        named
     }
 
     /// What calling one value runs.
@@ -293,6 +324,7 @@ impl Emission<'_, '_> {
                     };
                     ends.push((End::Definition(constructor), step, EdgeKind::Calls));
                 }
+                self.heirs_made(class, reference.expression, ends);
             }
             // `this(…)` runs another constructor of the type.
             Value::Instance(class) if self.is_this(reference.expression) => {
@@ -348,12 +380,29 @@ impl Emission<'_, '_> {
         }
         let word = self.evaluation.word(name);
         let candidates = self.evaluation.linker.members_named(self.evaluation.file, word);
-        if candidates.len() <= MAX_GUESSES {
+        if candidates.len() <= policy.guesses_members || self.is_one_family(candidates) {
             let guesses = candidates
                 .iter()
                 .map(|&place| (End::Definition(place), Evidence::Candidate, EdgeKind::Calls));
             ends.extend(guesses);
         }
+    }
+
+    /// Whether all members override one of them, and are few enough to dispatch to.
+    fn is_one_family(&self, members: &[Place]) -> bool {
+        if members.len() > MAX_DISPATCH {
+            return false;
+        }
+        let linker = self.evaluation.linker;
+        let owner = |member: &Place| linker.definition(*member).and_then(|link| link.owner);
+        let owners: Option<SmallVec<[Place; 8]>> = members.iter().map(owner).collect();
+        owners.is_some_and(|owners| {
+            owners.iter().any(|&root| {
+                owners
+                    .iter()
+                    .all(|&other| other == root || linker.inherits(other, root))
+            })
+        })
     }
 
     /// Adds the variable that a call names, unless its definition is the function found already.
@@ -429,6 +478,37 @@ impl Emission<'_, '_> {
                     .definition(found.member)
                     .is_some_and(|link| is_function(link.kind));
                 if is_function && !ends.iter().any(|(known, ..)| *known == end) {
+                    ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
+                }
+            }
+        }
+    }
+
+    /// Adds the constructors of heirs, where a class makes an instance of whatever it is told to be: a bare `new`.
+    fn heirs_made(&mut self, class: Place, expression: ExpressionId, ends: &mut Ends) {
+        let policy = self.evaluation.policy.policy;
+        let own = matches!(self.evaluation.facts.expression(expression), Expression::Definition(_));
+        if !own || !policy.singletons_apart {
+            return;
+        }
+        let linker = self.evaluation.linker;
+        let mut heirs: Vec<Place> = linker.heirs(class).into_vec();
+        let mut next = 0;
+        while next < heirs.len() && next <= MAX_DISPATCH {
+            for below in linker.heirs(heirs[next]) {
+                if !heirs.contains(&below) {
+                    heirs.push(below);
+                }
+            }
+            next += 1;
+        }
+        if heirs.len() > MAX_DISPATCH {
+            return;
+        }
+        for heir in heirs {
+            for constructor in linker.constructors(heir) {
+                let end = End::Definition(constructor);
+                if !ends.iter().any(|(known, ..)| *known == end) {
                     ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
                 }
             }

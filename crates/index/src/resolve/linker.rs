@@ -146,6 +146,7 @@ impl Linker {
             };
             (policy.register)(&mut registry, &site);
         }
+        maps.set_projects(packages.projects(), (0..files).map(|file| tree.path(FileId(file))));
         let modules = Modules {
             maps: &maps,
             externals: &externals,
@@ -241,7 +242,7 @@ impl Linker {
         });
         let mut part: Vec<_> = names.collect();
         // Where receivers are seldom known, methods are looked up by their name alone at last.
-        if self.policies[links.language as usize].policy.guesses_members {
+        if self.policies[links.language as usize].policy.guesses_members > 0 {
             let members = links.members.iter().filter(|&&(_, _, id)| {
                 let kind = links.definition(id).map(|link| link.kind);
                 matches!(kind, Some(Kind::Method | Kind::Property))

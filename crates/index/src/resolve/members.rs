@@ -13,6 +13,13 @@ use super::value::{Fact, Place, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
 
+/// Through what a member is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Type,
+    Instance,
+}
+
 /// The member that holds what a prototype language's object falls back to.
 const FALLBACK: &str = "__proto__";
 
@@ -175,6 +182,14 @@ impl Evaluation<'_> {
                 .definition(*place)
                 .map_or(Flags::default(), |link| link.flags)
         };
+        if self.policy.policy.singletons_apart {
+            let last = |of_type: bool| {
+                members
+                    .iter()
+                    .rfind(|place| flags(place).contains(Flags::STATIC) == of_type)
+            };
+            return [last(true), last(false)].into_iter().flatten().copied().collect();
+        }
         let getter = members
             .iter()
             .find(|place| flags(place).contains(Flags::GETTER))
@@ -192,7 +207,7 @@ impl Evaluation<'_> {
             }
             return;
         }
-        self.type_member(class, false, known, name, set, Self::add_static_member);
+        self.type_member(class, false, known, name, set, Reach::Type);
     }
 
     fn instance_member(&mut self, class: Place, after_itself: bool, known: Evidence, name: Word, set: &mut Set) {
@@ -200,7 +215,7 @@ impl Evaluation<'_> {
             return set.insert(Fact::new(Value::Class(class), known));
         }
         let known_before = known_facts(set);
-        self.type_member(class, after_itself, known, name, set, Self::add_instance_member);
+        self.type_member(class, after_itself, known, name, set, Reach::Instance);
         if self.policy.policy.class_member == "constructor" && known_facts(set) == known_before {
             let behind = self.read(Key::field(class, Word::of(FALLBACK)));
             for base in behind.facts() {
@@ -223,7 +238,7 @@ impl Evaluation<'_> {
                 if let Value::Instance(other) = fact.value
                     && other != class
                 {
-                    self.type_member(other, false, fact.evidence, name, set, Self::add_instance_member);
+                    self.type_member(other, false, fact.evidence, name, set, Reach::Instance);
                 }
             }
         }
@@ -237,8 +252,12 @@ impl Evaluation<'_> {
         known: Evidence,
         name: Word,
         set: &mut Set,
-        add: fn(&mut Self, Place, Place, Evidence, &mut Set) -> bool,
+        reach: Reach,
     ) {
+        let add = match reach {
+            Reach::Type => Self::add_static_member,
+            Reach::Instance => Self::add_instance_member,
+        };
         let linker = self.linker;
         let ancestry = linker.ancestry(class);
         let mut hit = false;
@@ -250,7 +269,12 @@ impl Evaluation<'_> {
             let skipped = usize::from(after_itself).min(classes.len());
             for (position, &owner) in classes.iter().enumerate().skip(skipped) {
                 let evidence = known.max(step(owner != class));
-                for &(_, member) in owned.iter().filter(|(at, _)| *at == position as u32) {
+                let here: SmallVec<[Place; 2]> = owned
+                    .iter()
+                    .filter(|(at, _)| *at == position as u32)
+                    .map(|(_, member)| *member)
+                    .collect();
+                for member in self.told_apart(here, reach) {
                     if overloads.iter().any(|&nearer| linker.overrides(nearer, member)) {
                         continue;
                     }
@@ -266,13 +290,33 @@ impl Evaluation<'_> {
                 }
             }
         } else {
-            for found in self.find_members(class, after_itself, name) {
+            let found = self.find_members(class, after_itself, name);
+            let members = found.iter().map(|found| found.member).collect();
+            let members = self.told_apart(members, reach);
+            for found in found.iter().filter(|found| members.contains(&found.member)) {
                 hit |= add(self, found.member, class, known.max(step(found.inherited)), set);
             }
         }
         if !hit && ancestry.is_some_and(|ancestry| ancestry.open) {
             set.insert(Fact::new(Value::Foreign, known));
         }
+    }
+
+    /// Of members of one name, those of the type itself or those of its instances, where there are both.
+    fn told_apart(&self, members: SmallVec<[Place; 2]>, reach: Reach) -> SmallVec<[Place; 2]> {
+        if members.len() < 2 || !self.policy.policy.singletons_apart {
+            return members;
+        }
+        let is_static = |place: &Place| {
+            let link = self.linker.definition(*place);
+            link.is_some_and(|link| link.flags.contains(Flags::STATIC))
+        };
+        let fitting: SmallVec<[Place; 2]> = members
+            .iter()
+            .copied()
+            .filter(|place| is_static(place) == (reach == Reach::Type))
+            .collect();
+        if fitting.is_empty() { members } else { fitting }
     }
 
     /// The members called `name` of each of the `classes`, which are `class` and its ancestors.

@@ -5,7 +5,7 @@
 
 use super::links::ModuleTarget;
 use super::words::{Externals, Word, WordMap};
-use crate::packages::Packages;
+use crate::packages::{Packages, Projects};
 use crate::tree::Tree;
 
 /// A file as [`super::languages::Policy::register`] sees it.
@@ -54,6 +54,9 @@ pub struct Maps {
     /// By file, as far as languages ask for it.
     directories: Vec<Box<[Word]>>,
     headers: Vec<bool>,
+    projects: Projects,
+    /// By file: its project, and whether the language loads it by itself. Empty when there are no projects.
+    standings: Vec<(u32, bool)>,
 }
 
 impl Maps {
@@ -64,6 +67,27 @@ impl Maps {
             packages: vec![None; files],
             ..Maps::default()
         }
+    }
+
+    /// Tells which project each of the files belongs to.
+    pub fn set_projects<'p>(&mut self, projects: &Projects, paths: impl Iterator<Item = &'p str>) {
+        if !projects.is_empty() {
+            self.projects = projects.clone();
+            self.standings = paths.map(|path| projects.of(path)).collect();
+        }
+    }
+
+    /// How far the code of `to` is from `from` as far as manifests tell; 0 is nearest.
+    pub fn distance(&self, from: u32, to: u32) -> u8 {
+        match (self.standings.get(from as usize), self.standings.get(to as usize)) {
+            (Some(&(from, _)), Some(&(to, loads))) => 2 * self.projects.distance(from, to) + u8::from(!loads),
+            _ => 0,
+        }
+    }
+
+    /// Whether manifests say anything of distances.
+    pub fn has_projects(&self) -> bool {
+        !self.standings.is_empty()
     }
 
     /// What `container` has under `name`.

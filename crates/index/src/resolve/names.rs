@@ -112,7 +112,10 @@ impl Evaluation<'_> {
     pub(super) fn this(&mut self, scope: ScopeId) -> Set {
         let (class, function) = self.receiver_of(scope);
         let mut set = Set::default();
-        let in_static = function.is_some_and(|function| self.facts.definition(function).flags.contains(Flags::STATIC));
+        let in_static = match function {
+            Some(function) => self.facts.definition(function).flags.contains(Flags::STATIC),
+            None => self.policy.policy.singletons_apart,
+        };
         if let Some(class) = class {
             let value = if in_static {
                 Value::Class(class)
@@ -135,8 +138,14 @@ impl Evaluation<'_> {
         let mut set = Set::default();
         let word = self.word(name);
         let text = self.facts.text(name);
+        let of_type = self.policy.policy.singletons_apart && self.runs_in_type(scope);
         for class in self.types_around(scope) {
-            let this = [Fact::new(Value::Instance(class), Evidence::DeclaredReceiver)];
+            let receiver = if of_type {
+                Value::Class(class)
+            } else {
+                Value::Instance(class)
+            };
+            let this = [Fact::new(receiver, Evidence::DeclaredReceiver)];
             set = self.member(&this, word, text);
             if set.facts().iter().any(|fact| fact.value != Value::Foreign) {
                 break;
@@ -161,6 +170,15 @@ impl Evaluation<'_> {
             set.insert(Fact::new(Value::External(builtin), Evidence::Import));
         }
         set
+    }
+
+    /// Whether code runs with a type itself as receiver: in its body, or in a member of its own.
+    fn runs_in_type(&self, scope: ScopeId) -> bool {
+        let (class, function) = self.receiver_of(scope);
+        match function {
+            Some(function) => self.facts.definition(function).flags.contains(Flags::STATIC),
+            None => class.is_some(),
+        }
     }
 
     pub(super) fn text_module(&mut self, name: Word) -> Set {

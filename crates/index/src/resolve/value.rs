@@ -78,6 +78,21 @@ pub enum Value {
     Many,
 }
 
+impl Value {
+    /// The file that defines what is called when this is called.
+    pub fn file(self) -> Option<u32> {
+        match self {
+            Value::Function(place)
+            | Value::Class(place)
+            | Value::Instance(place)
+            | Value::Method(place, _)
+            | Value::MethodOf(place, _)
+            | Value::ClassMethod(place, _) => Some(place.file),
+            _ => None,
+        }
+    }
+}
+
 /// A value and why it is believed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Fact {

@@ -155,14 +155,14 @@ impl<'a> View<'a> {
     pub fn imported(&self, file: u32, import: u32) -> Names {
         let mut found = Names::new();
         self.find_import(file, import, true, MAX_CHAIN, &mut found);
-        found
+        self.by_project(file, found)
     }
 
     /// What an import names: as [`Linker::imported`], except that `import a.b` names `a.b` and binds `a`.
     pub fn import_target(&self, file: u32, import: u32) -> Names {
         let mut found = Names::new();
         self.find_import(file, import, false, MAX_CHAIN, &mut found);
-        found
+        self.by_project(file, found)
     }
 
     /// What the bare `name` means in `file` when the file itself does not bind it: siblings of its package, wildcard
@@ -188,6 +188,20 @@ impl<'a> View<'a> {
                 self.push_module(package, &mut found);
             }
         }
+        self.by_project(file, found)
+    }
+
+    /// Of definitions of one name in several projects, those that `file` is nearest to.
+    fn by_project(&self, file: u32, mut found: Names) -> Names {
+        if found.len() < 2 || !self.tables.maps.has_projects() {
+            return found;
+        }
+        let distance = |found: &Found| match found {
+            Found::Value(Value::Function(place) | Value::Class(place)) => self.tables.maps.distance(file, place.file),
+            _ => 0,
+        };
+        let least = found.iter().map(distance).min().unwrap_or(0);
+        found.retain(|found| distance(found) == least);
         found
     }
 

@@ -108,9 +108,11 @@ pub struct Policy {
     pub unit_values: bool,
     /// Languages in which calling a variable counts as a call of the variable, besides what it is known to hold.
     pub calls_variables: &'static [&'static str],
-    /// A call of a member whose receiver is unknown may mean one of the few members of that name; it is told as matched by
-    /// text.
-    pub guesses_members: bool,
+    /// Up to how many members of a name a call with an unknown receiver may mean; it is told as matched by text. Members
+    /// that all override one of them count once.
+    pub guesses_members: usize,
+    /// Members of a type and members of its instances are told apart, also where they share a name.
+    pub singletons_apart: bool,
     /// Members that the language's own types have: an unknown receiver may be one of those.
     pub builtin_members: &'static [&'static str],
     /// Name by which a file sees what it exports itself.
@@ -217,6 +219,8 @@ pub enum Operation {
     Or,
     /// Gives tuples of an element and one of the argument's.
     Zip,
+    /// Gives the class of the instance.
+    ClassOf,
     /// Gives an object whose `value` is any element.
     Step,
     /// Calls the argument called `key` with each element.
@@ -319,7 +323,8 @@ impl Policy {
         libraries_call: Callbacks::None,
         unit_values: false,
         calls_variables: &[],
-        guesses_members: false,
+        guesses_members: 0,
+        singletons_apart: false,
         builtin_members: &[],
         own_exports: "",
         transparent_elements: true,

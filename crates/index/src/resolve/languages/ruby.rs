@@ -15,10 +15,11 @@ pub(super) const RUBY: Policy = Policy {
     constructors: &["initialize"],
     order: BaseOrder::DepthFirst,
     overloads: false,
-    dispatch: Dispatch::Abstract,
+    dispatch: Dispatch::Overrides,
     packages_visible: true,
     methods: &[
         ("call", Operation::Call),
+        ("class", Operation::ClassOf),
         ("each", Operation::ForEach),
         ("each_with_index", Operation::ForEach),
         ("map", Operation::Map),
@@ -47,7 +48,8 @@ pub(super) const RUBY: Policy = Policy {
         ("inject", Operation::Fold),
         ("reduce", Operation::Fold),
     ],
-    guesses_members: true,
+    guesses_members: 5,
+    singletons_apart: true,
     builtin_members: CORE,
     ..Policy::PLAIN
 };

@@ -17,6 +17,7 @@ impl Hooks for Ruby {
             "identifier" => bare_word(lowering, node, role),
             "instance_variable" | "class_variable" => Some(variable(lowering, node, role)),
             "call" => call(lowering, node),
+            "assignment" | "operator_assignment" => set_member(lowering, node),
             "super" => Some(inherited(lowering, node, None)),
             "scope_resolution" => lowering.field(node, "scope").is_none().then(|| {
                 let name = lowering.field(node, "name");
@@ -44,7 +45,12 @@ fn bare_word<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Opt
     let bound = lowering
         .lookup(name)
         .map(|binding| lowering.bindings[binding.index()].to);
-    if role != Role::Read || matches!(bound, Some(Bound::Local | Bound::Parameter(_) | Bound::Receiver(_))) {
+    let is_variable = match bound {
+        Some(Bound::Local | Bound::Parameter(_) | Bound::Receiver(_)) => true,
+        Some(Bound::Definition(id)) => lowering.definitions[id.index()].kind == Kind::Variable,
+        _ => false,
+    };
+    if role != Role::Read || is_variable {
         return None;
     }
     let arguments = lowering.push_list(&[]);
@@ -150,6 +156,47 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
         }
     };
     Some(lowering.push_expression(expression, at))
+}
+
+/// `object.name = value` calls the method `name=`, or sets the variable that a writer of that name would.
+fn set_member<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let (left, right) = (lowering.field(node, "left")?, lowering.field(node, "right")?);
+    if left.kind() != "call" || lowering.field(left, "arguments").is_some() {
+        return None;
+    }
+    let (receiver, method) = (lowering.field(left, "receiver")?, lowering.field(left, "method")?);
+    let value = lowering.lower(right, Role::Read);
+    let object = if node.kind() == "operator_assignment" {
+        // `a.b ||= c` reads first: the object is that of the reader.
+        let read = lowering.lower(left, Role::Read);
+        let Expression::Call { callee, .. } = lowering.expression(read) else {
+            return Some(value);
+        };
+        match lowering.expression(callee) {
+            Expression::Member { object, .. } => object,
+            _ => return Some(value),
+        }
+    } else {
+        lowering.lower(receiver, Role::Read)
+    };
+    if object == UNKNOWN {
+        return Some(value);
+    }
+    let bare = lowering.text(method);
+    let names = [bare.to_string(), format!("{bare}="), format!("@{bare}")].map(|name| lowering.names.intern(&name));
+    let [reader, writer, variable] = names.map(|name| lowering.member_expression(object, name));
+    lowering.reference(reader, Role::Write, method);
+    lowering.call_arguments = 1;
+    lowering.reference(writer, Role::Call, method);
+    lowering.call_arguments = 0;
+    let arguments = lowering.push_list(&[value]);
+    let call = Expression::Call {
+        callee: writer,
+        arguments,
+    };
+    lowering.push_expression(call, node.start_byte());
+    lowering.flow(variable, value, node);
+    Some(value)
 }
 
 /// `super` calls the method of the same name in the bases.

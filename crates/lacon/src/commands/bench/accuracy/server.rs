@@ -66,7 +66,7 @@ impl Server {
                 "rootUri": uri,
                 "workspaceFolders": folders,
                 "capabilities": {
-                    "textDocument": {"callHierarchy": {"dynamicRegistration": false}, "references": {}},
+                    "textDocument": {"callHierarchy": {"dynamicRegistration": false}, "references": {}, "definition": {}},
                     "workspace": {"configuration": true, "workspaceFolders": true},
                     "window": {"workDoneProgress": true},
                 },
@@ -132,6 +132,36 @@ impl Server {
         sites.sort();
         sites.dedup();
         Ok(Some(sites))
+    }
+
+    /// Where what is mentioned at the position is defined.
+    pub(super) fn definitions(
+        &mut self,
+        path: &Path,
+        line: u32,
+        column: u32,
+        patience: Duration,
+    ) -> anyhow::Result<Vec<CallSite>> {
+        let question = json!({"textDocument": {"uri": uri_of(path)}, "position": {"line": line, "character": column}});
+        let found = self.request("textDocument/definition", &question, patience)?;
+        let places = match &found {
+            Value::Array(places) => places.as_slice(),
+            Value::Object(_) => std::slice::from_ref(&found),
+            _ => &[],
+        };
+        let mut sites = Vec::new();
+        for place in places {
+            let (uri, range) = match place.get("targetUri") {
+                Some(uri) => (uri, &place["targetSelectionRange"]),
+                None => (&place["uri"], &place["range"]),
+            };
+            if let Some(path) = uri.as_str().and_then(path_of) {
+                let number = |name: &str| range["start"][name].as_u64().unwrap_or(0) as u32;
+                let (line, column) = (number("line"), number("character"));
+                sites.push(CallSite { path, line, column });
+            }
+        }
+        Ok(sites)
     }
 
     /// Every mention of what stands at the position, its declaration left out.
