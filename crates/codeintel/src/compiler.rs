@@ -14,6 +14,7 @@ mod diagnostics;
 mod enrich;
 mod explore;
 pub mod layouts;
+mod levels;
 mod memory;
 mod place;
 mod references;

@@ -20,18 +20,11 @@ struct Lacon {
 
 impl Lacon {
     fn start(root: &Path, config: &Path) -> Lacon {
-        let tools = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../.tools")
-            .canonicalize()
-            .unwrap_or_default();
-        let own = ["bin", "python/bin", "node_modules/.bin"].map(|folder| tools.join(folder));
-        let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&inherited))).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_lacon"))
             .arg("mcp")
             .arg(root)
             .env("LACON_LSP_CONFIG", config)
-            .env("PATH", path)
+            .env("PATH", path_with_tools())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -96,6 +89,17 @@ impl Drop for Lacon {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// `PATH` with the project's own tools first.
+fn path_with_tools() -> std::ffi::OsString {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../.tools")
+        .canonicalize()
+        .unwrap_or_default();
+    let own = ["bin", "python/bin", "node_modules/.bin"].map(|folder| tools.join(folder));
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(own.into_iter().chain(std::env::split_paths(&inherited))).unwrap()
 }
 
 /// A project, and a configuration under which Python is read by the faulty server.
@@ -334,46 +338,87 @@ fn what_the_compiler_said_is_kept_until_its_inputs_change() {
     }
 }
 
-/// The same facts as protocols and programs spell them: a place is an object, a row of several places is one object for each.
-fn flat(value: Value) -> Value {
-    let numbers = |text: &str| {
-        let (first, second) = text.split_once(':')?;
-        Some((first.parse::<u64>().ok()?, second.parse::<u64>().ok()?))
+/// Asks about every symbol from the command line: edges are confirmed and added, known after a restart, not asked again, and gone
+/// when their files change.
+#[test]
+fn enriching_confirms_and_adds_edges_until_their_files_change() {
+    let folder = tempfile::Builder::new().prefix("lacon-").tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::write(
+        root.join("lib.py"),
+        "class Base:\n    def greet(self) -> str:\n        return ''\n\n\nclass Child(Base):\n    def greet(self) -> str:\n        return 'x'\n",
+    )
+    .unwrap();
+    let app = "import lib\n\n\ndef pick(which: str) -> 'lib.Base':\n    return getattr(lib, which)()\n\n\n\
+               def main():\n    pick('Child').greet()\n";
+    std::fs::write(root.join("app.py"), app).unwrap();
+    let run = |arguments: &[&str]| -> Value {
+        let output = Command::new(env!("CARGO_BIN_EXE_lacon"))
+            .args(arguments)
+            .arg(&root)
+            .env("PATH", path_with_tools())
+            .env_remove("LACON_LSP_CONFIG")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap_or_default()
     };
-    let place = |value: &Value| {
-        let (line, column) = numbers(value.as_str()?)?;
-        Some(json!({"line": line, "column": column}))
+    run(&["index"]);
+    let edges = |value: &Value, when: &str| -> u64 {
+        let rows = value["edges"].as_array().unwrap().iter();
+        rows.filter(|row| row["origin"] == "lsp_resolved")
+            .map(|row| row[when].as_u64().unwrap())
+            .sum()
     };
-    match value {
-        Value::Array(items) => items
-            .into_iter()
-            .flat_map(|item| match item.get("at").and_then(Value::as_array) {
-                Some(places) => {
-                    let with_path =
-                        |place: Value| json!({"path": item["path"], "line": place["line"], "column": place["column"]});
-                    places.iter().filter_map(place).map(with_path).collect()
-                }
-                None => vec![place(&item).unwrap_or_else(|| flat(item))],
-            })
-            .collect(),
-        Value::Object(members) => {
-            let mut flattened = serde_json::Map::new();
-            for (name, member) in members {
-                match (name.as_str(), member.as_str().and_then(numbers)) {
-                    ("at", Some((line, column))) => {
-                        flattened.insert("line".into(), line.into());
-                        flattened.insert("column".into(), column.into());
-                    }
-                    ("lines", Some((start, end))) => {
-                        flattened.insert("start_line".into(), start.into());
-                        flattened.insert("end_line".into(), end.into());
-                    }
-                    _ => drop(flattened.insert(name, flat(member))),
-                }
-            }
-            Value::Object(flattened)
-        }
-        other => other,
+    let first = run(&["enrich", "--json"]);
+    assert_eq!(edges(&first, "before"), 0, "{first}");
+    assert!(edges(&first, "edges") > 0, "{first}");
+    let row = &first["languages"][0];
+    assert!(
+        row["asked"].as_u64() > Some(3) && row["added"].as_u64() > Some(0),
+        "{first}"
+    );
+    assert!(row["implementers"].as_u64() > Some(0), "{first}");
+    let again = run(&["enrich", "--json"]);
+    let row = &again["languages"][0];
+    assert_eq!((&row["asked"], &row["known"]), (&json!(0), &row["symbols"]), "{again}");
+    assert_eq!(
+        edges(&again, "before"),
+        edges(&first, "edges"),
+        "what was said is known after a restart"
+    );
+    for file in ["app.py", "lib.py"] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        std::fs::write(root.join(file), format!("{text}\n\nmore = 1\n")).unwrap();
+    }
+    run(&["index"]);
+    let changed = run(&["enrich", "--json", "--seconds", "0"]);
+    assert_eq!(
+        edges(&changed, "before"),
+        0,
+        "facts of files that changed do not hold: {changed}"
+    );
+}
+
+/// With `enrich = true` a server that a question started is asked about the rest, once nobody asks.
+#[test]
+fn a_quiet_server_is_asked_in_the_background_where_the_user_wants_it() {
+    let folder = tempfile::Builder::new().prefix("lacon-").tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let config = root.join("lsp.toml");
+    std::fs::write(&config, "enrich = true\n").unwrap();
+    std::fs::write(
+        root.join("lib.py"),
+        "def one():\n    two()\n\n\ndef two():\n    three()\n\n\ndef three():\n    one()\n",
+    )
+    .unwrap();
+    let mut lacon = Lacon::start(&root, &config);
+    let kept = || std::fs::read_to_string(root.join(".lacon/compiler.jsonl")).unwrap_or_default();
+    lacon.ask("hover", json!({"symbol": "one", "wait": "lsp"}));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while kept().lines().count() < 3 {
+        assert!(Instant::now() < deadline, "nobody asked: {}", kept());
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
 
@@ -413,16 +458,15 @@ fn answers_cost_fewer_tokens_than_compact_json() {
     ] {
         let json = lacon.ask(tool, arguments.clone());
         assert_eq!(json["tier"], "lsp", "{json}");
-        let (own, compact, sent) = (json.to_string(), flat(json).to_string(), lacon.text(tool, arguments));
+        let (own, sent) = (json.to_string(), lacon.text(tool, arguments));
         let count = |text: &str| Tokenizer::O200k.count(text) as f64;
-        let saved = 1.0 - count(&sent) / count(&compact);
+        let saved = 1.0 - count(&sent) / count(&own);
         eprintln!(
-            "{tool}: {} tokens; {} as flat JSON, {:.1} % fewer; {} as Lacon's own JSON",
+            "{tool}: {} tokens; {} as JSON, {:.1} % fewer",
             count(&sent),
-            count(&compact),
-            saved * 100.0,
-            count(&own)
+            count(&own),
+            saved * 100.0
         );
-        assert!(saved >= least, "{tool}: {saved:.3}\n{sent}\n{compact}");
+        assert!(saved >= least, "{tool}: {saved:.3}\n{sent}\n{own}");
     }
 }

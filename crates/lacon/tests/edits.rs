@@ -423,6 +423,141 @@ fn c_callers_that_break_are_named() {
     });
 }
 
+/// Whether a program is not on `PATH`; says so.
+fn is_missing(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let missing = !std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if missing {
+        eprintln!("SKIPPED: there is no {program} here");
+    }
+    missing
+}
+
+#[test]
+fn php_callers_that_break_are_named() {
+    judges(&Case {
+        files: &[
+            (
+                "lib.php",
+                "<?php\nnamespace Shop;\n\nfunction greet(string $name): string\n{\n    return $name;\n}\n",
+            ),
+            ("one.php", "<?php\nnamespace Shop;\n\nmissing();\ngreet('a');\n"),
+            ("plain.php", "<?php\nmissing();\n"),
+            (
+                "two.php",
+                "<?php\nnamespace Shop;\n\nfunction two(): string\n{\n    return greet('b');\n}\n",
+            ),
+        ],
+        path: "lib.php",
+        parameter: (
+            "string $name)",
+            "string $name, bool $loud)",
+            &[("one.php", 5), ("two.php", 6)],
+        ),
+        removal: (
+            "function greet(",
+            "function welcome(",
+            &[("one.php", 5), ("two.php", 6)],
+        ),
+        narrowing: (
+            "string $name): string\n{\n    return $name;",
+            "array $name): string\n{\n    return '';",
+            &[("one.php", 5), ("two.php", 6)],
+        ),
+        comment: ("plain.php", "<!-- nothing happens -->"),
+    });
+}
+
+#[test]
+fn rust_callers_that_break_are_named() {
+    if is_missing("rust-analyzer") {
+        return;
+    }
+    judges(&Case {
+        files: &[
+            (
+                "Cargo.toml",
+                "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+            ),
+            (
+                "src/lib.rs",
+                "pub mod one;\npub mod two;\n\npub fn greet(name: &str) -> usize {\n    name.len()\n}\n",
+            ),
+            (
+                "src/one.rs",
+                "use crate::greet;\n\npub fn one() -> usize {\n    let _wrong: u8 = \"wrong\";\n    greet(\"a\")\n}\n",
+            ),
+            (
+                "src/two.rs",
+                "pub fn two() -> usize {\n    crate::greet(\"b\") + 1\n}\n",
+            ),
+        ],
+        path: "src/lib.rs",
+        parameter: (
+            "name: &str)",
+            "name: &str, loud: bool)",
+            &[("src/one.rs", 5), ("src/two.rs", 2)],
+        ),
+        removal: ("fn greet(", "fn welcome(", &[("src/one.rs", 1), ("src/two.rs", 2)]),
+        narrowing: (
+            "name: &str) -> usize {\n    name.len()",
+            "name: u32) -> usize {\n    name as usize",
+            &[("src/one.rs", 5), ("src/two.rs", 2)],
+        ),
+        comment: ("src/one.rs", "// nothing happens"),
+    });
+}
+
+#[test]
+fn java_callers_that_break_are_named() {
+    if is_missing("jdtls") {
+        return;
+    }
+    judges(&Case {
+        files: &[
+            (
+                ".project",
+                "<projectDescription><name>shop</name><buildSpec><buildCommand><name>org.eclipse.jdt.core.javabuilder</name>\
+                 </buildCommand></buildSpec><natures><nature>org.eclipse.jdt.core.javanature</nature></natures></projectDescription>",
+            ),
+            (
+                ".classpath",
+                "<classpath><classpathentry kind=\"src\" path=\"src\"/><classpathentry kind=\"con\" \
+                 path=\"org.eclipse.jdt.launching.JRE_CONTAINER\"/><classpathentry kind=\"output\" path=\"bin\"/></classpath>",
+            ),
+            (
+                "src/shop/Lib.java",
+                "package shop;\n\npublic class Lib {\n    public static String greet(String name) {\n        return name;\n    }\n}\n",
+            ),
+            (
+                "src/shop/One.java",
+                "package shop;\n\nclass One {\n    int x = \"wrong\";\n    String one() { return Lib.greet(\"a\"); }\n}\n",
+            ),
+            (
+                "src/shop/Two.java",
+                "package shop;\n\nclass Two {\n    String two() { return Lib.greet(\"b\"); }\n}\n",
+            ),
+        ],
+        path: "src/shop/Lib.java",
+        parameter: (
+            "String name)",
+            "String name, boolean loud)",
+            &[("src/shop/One.java", 5), ("src/shop/Two.java", 4)],
+        ),
+        removal: (
+            "String greet(",
+            "String welcome(",
+            &[("src/shop/One.java", 5), ("src/shop/Two.java", 4)],
+        ),
+        narrowing: (
+            "String name) {\n        return name;",
+            "Integer name) {\n        return \"\";",
+            &[("src/shop/One.java", 5), ("src/shop/Two.java", 4)],
+        ),
+        comment: ("src/shop/One.java", "// nothing happens"),
+    });
+}
+
 #[test]
 fn a_rename_is_the_servers_and_can_be_undone() {
     let files = [

@@ -30,8 +30,21 @@ pub(crate) struct Document {
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub(crate) version: Option<i64>,
-    pub(crate) items: Value,
+    /// JSON, as text: a server may push thousands of files that nobody asks about.
+    items: Box<str>,
     pub(crate) at: Instant,
+}
+
+impl Published {
+    /// The list.
+    pub(crate) fn items(&self) -> Value {
+        serde_json::from_str(&self.items).unwrap_or_default()
+    }
+
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(&*self.items, "[]" | "null")
+    }
 }
 
 /// All of a server's.
@@ -39,14 +52,17 @@ pub(crate) struct Published {
 pub(crate) struct Documents {
     open: HashMap<PathBuf, Document>,
     published: HashMap<PathBuf, Published>,
+    /// Bytes of all that was pushed.
+    published_bytes: usize,
     last_version: i64,
 }
 
 /// A message that the server must get, in order.
 pub(crate) type Notice = (&'static str, Value);
 
-/// Most files whose pushed diagnostics are kept.
+/// Most files whose pushed diagnostics are kept, and most bytes of those that are not open.
 const MAX_PUBLISHED: usize = 20_000;
+const MAX_PUBLISHED_BYTES: usize = 16 << 20;
 
 impl Documents {
     /// Opens a document or brings its text up to date. Says what the server must be told.
@@ -136,6 +152,7 @@ impl Documents {
     /// What a server that has just started must be told, in order of paths. Nothing that an earlier one said holds.
     pub(crate) fn reopen(&mut self) -> Vec<Notice> {
         self.published.clear();
+        self.published_bytes = 0;
         let now = Instant::now();
         let mut notices: Vec<(&PathBuf, Notice)> = self
             .open
@@ -152,6 +169,11 @@ impl Documents {
     /// The document, if it is open.
     pub(crate) fn get(&self, path: &Path) -> Option<&Document> {
         self.open.get(path)
+    }
+
+    /// The language that the server was told of a document.
+    pub(crate) fn language(&self, path: &Path) -> Option<String> {
+        self.open.get(path).map(|document| document.language.clone())
     }
 
     /// Whether any is open.
@@ -178,15 +200,20 @@ impl Documents {
             (Some(version), Some(document)) => version < document.version,
             _ => false,
         };
-        if is_old || self.published.len() >= MAX_PUBLISHED && !self.published.contains_key(&path) {
+        let items = parameters["diagnostics"].to_string();
+        let is_much = self.published.len() >= MAX_PUBLISHED || self.published_bytes + items.len() > MAX_PUBLISHED_BYTES;
+        if is_old || is_much && !self.published.contains_key(&path) && !self.open.contains_key(&path) {
             return;
         }
+        self.published_bytes += items.len();
         let published = Published {
             version,
-            items: parameters["diagnostics"].clone(),
+            items: items.into(),
             at: Instant::now(),
         };
-        self.published.insert(path, published);
+        if let Some(before) = self.published.insert(path, published) {
+            self.published_bytes -= before.items.len();
+        }
     }
 
     /// What the server said of the document's present text: of its very version, or, where it gives none, after it was told.
@@ -203,7 +230,7 @@ impl Documents {
     pub(crate) fn all_diagnostics(&self) -> impl Iterator<Item = (&Path, &Published)> {
         let current = |(path, published): (&'_ PathBuf, &'_ Published)| match self.open.get(path) {
             Some(_) => self.diagnostics(path).is_some(),
-            None => !published.items.is_null(),
+            None => &*published.items != "null",
         };
         self.published
             .iter()
@@ -241,7 +268,7 @@ mod tests {
         let path = Path::new("/a.py");
         documents.put(path, "python", Text::new("x"), false);
         documents.published(&json!({"uri": "file:///a.py", "version": 1, "diagnostics": [1]}));
-        assert_eq!(documents.diagnostics(path).unwrap().items, json!([1]));
+        assert_eq!(documents.diagnostics(path).unwrap().items(), json!([1]));
         let told = documents.put(path, "python", Text::new("y"), false);
         assert_eq!(
             (told[0].0, &told[0].1["textDocument"]["version"]),

@@ -93,6 +93,12 @@ impl Drop for Overlay<'_> {
     fn drop(&mut self) {
         let mut life = self.server.inner.lock();
         for path in &self.edited {
+            // A server that reads the disk only some time after a close must not answer from the edit until then.
+            if let Ok(text) = crate::server::read(path) {
+                let language = life.documents.language(path).unwrap_or_default();
+                let notices = life.documents.put(path, &language, text, false);
+                Inner::tell(&life, notices);
+            }
             // Closing makes the disk the truth again, also for a file that does not exist there.
             let notices = life.documents.close(path);
             Inner::tell(&life, notices);

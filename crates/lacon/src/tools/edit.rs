@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use wire::layout::Layout;
+use wire::layout::{Column, Layout, Section};
 use wire::protocol::{Refusal, Scope};
 
 use super::{Cut, Desk, Reply, Tool, Toolset, read, schema, value};
@@ -209,6 +209,37 @@ fn put<P: DeserializeOwned, A: Serialize>(
     let done = edit(&editor, &read(arguments)?)?;
     Ok(Reply {
         value: value(&done)?,
-        layout: Layout::generic(name),
+        layout: match name {
+            "evaluate_session" | "preview_edit" => Layout { tool: name, ..JUDGED },
+            _ => Layout::generic(name),
+        },
     })
 }
+
+const FINDING: &[Column] = &[
+    Column::text("path", "the file"),
+    Column::integer("line", "1-based"),
+    Column::integer("column", "1-based, in characters"),
+    Column::text("severity", "error or warning"),
+    Column::text("code", "the compiler's code").optional(),
+    Column::text("message", "what is wrong"),
+];
+
+/// What edits would do: where, then what.
+const JUDGED: Layout<'static> = Layout {
+    tool: "evaluate_session",
+    about: "What edits break or cure.",
+    sections: &[
+        Section::many("", "introduced", FINDING),
+        Section::many(".resolved", "resolved", FINDING),
+    ],
+    meta: &[
+        Column::text("tier", "lsp, partial or none"),
+        Column::text("incomplete", "why it is not lsp").optional(),
+        Column::integer("errors_introduced", "errors that only the edited code has"),
+        Column::integer("errors_resolved", "errors that only the code as it is has"),
+        Column::integer("files_checked", "files that were checked"),
+        Column::integer("dependents", "files that depend on the edited ones"),
+        Column::text("etag", "pass it as if_none_match to skip an unchanged answer").optional(),
+    ],
+};

@@ -71,8 +71,7 @@ const CLEARED: Duration = Duration::from_millis(1200);
 
 /// Whether a list without a version is what the server has to say, and not what it said before it had read the project.
 fn is_last_word(published: &Published, readiness: &Readiness) -> bool {
-    let is_empty = published.items.as_array().is_none_or(Vec::is_empty);
-    let quiet = if is_empty { CLEARED } else { QUIET };
+    let quiet = if published.is_empty() { CLEARED } else { QUIET };
     published.at.elapsed() >= quiet && readiness.read_before(published.at, CLEARED)
 }
 
@@ -131,7 +130,7 @@ impl Server {
         let mut pushed: Vec<(std::path::PathBuf, Value)> = {
             let life = self.inner.lock();
             let all = life.documents.all_diagnostics();
-            all.map(|(path, published)| (path.to_path_buf(), published.items.clone()))
+            all.map(|(path, published)| (path.to_path_buf(), published.items()))
                 .collect()
         };
         pushed.sort_by(|a, b| a.0.cmp(&b.0));
@@ -160,7 +159,7 @@ impl Server {
             if let Some(published) = life.documents.diagnostics(path)
                 && (published.version.is_some() || is_last_word(published, &life.readiness))
             {
-                return Ok(published.items.clone());
+                return Ok(published.items());
             }
             let now = Instant::now();
             if now >= deadline {

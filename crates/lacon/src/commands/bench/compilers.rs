@@ -446,6 +446,8 @@ fn weigh(client: &mut Client, ids: &[String], waiting: &impl Fn(Value) -> Value)
                 let count = Tokenizer::O200k.count(&said);
                 Ok((!is_refusal).then_some((said, count)))
             };
+            // What a first answer teaches the graph may change the second.
+            ask("auto")?;
             let (Some((_, auto)), Some((said, json))) = (ask("auto")?, ask("json")?) else {
                 continue;
             };

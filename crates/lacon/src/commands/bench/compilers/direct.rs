@@ -36,7 +36,7 @@ impl Direct {
         root: &Path,
     ) -> Result<Direct> {
         let mut process = Command::new(program)
-            .args(arguments)
+            .args(adapter.arguments(arguments, root))
             .current_dir(root)
             .envs(&adapter.environment)
             .stdin(Stdio::piped())
