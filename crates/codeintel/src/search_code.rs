@@ -18,32 +18,33 @@ use crate::source::Source;
 use crate::type_definition::OutputFormat;
 use crate::workspace::Workspace;
 
-/// What is asked.
+/// What is asked. Its schema is part of the default list of tools, so it says little.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchCode {
-    /// What the code does, in words, or identifiers.
+    /// Words or identifiers.
     pub query: String,
-    /// Only paths that start with this.
+    /// Path prefix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Only this language.
+    /// As `python`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Only this kind: function, method, type, interface, …
+    /// As `method`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Lines of a snippet at most (default 5; 0 for none).
+    /// Default 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snippet_lines: Option<u32>,
-    /// Hits per page (default 10).
+    /// Default 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// next_cursor of the page before.
+    /// next_cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// markdown or json: the same as format.
+    /// markdown or json.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub output_format: Option<OutputFormat>,
 }
 

@@ -60,7 +60,7 @@ pub(super) fn input(tool: &Tool, several_repositories: bool) -> Map<String, Valu
         );
         properties.insert(
             "if_none_match".into(),
-            json!({"type": "string", "description": "etag of an earlier answer."}),
+            json!({"type": "string", "description": "etag."}),
         );
     }
     if several_repositories

@@ -16,8 +16,8 @@ use crate::output::Paint;
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "search_code",
-        about: "Find code by what it does, in words, or by identifiers: descriptors and snippets, best first.",
-        toolset: Toolset::Search,
+        about: "Find code by what it does, in words.",
+        toolset: Toolset::Core,
         scope: Scope::Workspace,
         max_tokens: 3_000,
         cut: Cut::Rows,
