@@ -231,8 +231,9 @@ fn seeds(snapshot: &Snapshot, written: &Written<'_>, evidence: &FileEvidence<'_>
     for (file, share) in best_files(files) {
         if let Some(symbol) = snapshot.file(file).and_then(|file| file.symbol()) {
             let has_words = evidence.whole.get(file.0 as usize).is_some_and(|words| *words > 0.0);
-            let evidence = match has_words {
-                true => Evidence::Words(shared(symbol, terms)),
+            let shared = shared(symbol, terms);
+            let evidence = match has_words || !shared.is_empty() {
+                true => Evidence::Words(shared),
                 false => Evidence::Meaning,
             };
             add(symbol.id(), f64::from(share) * 0.5, evidence);
