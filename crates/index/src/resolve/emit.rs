@@ -46,12 +46,10 @@ pub(super) fn edges(evaluation: &mut Evaluation<'_>) -> ResolvedFile {
     }
     let mut resolved = emission.resolved;
     resolved.edges.sort_unstable_by(|left, right| {
-        let key = |edge: &Edge| (edge.from, edge.kind, edge.at);
         let by_place = (left.from, left.kind, &left.to, left.at).cmp(&(right.from, right.kind, &right.to, right.at));
         by_place
-            .then(left.origin.cmp(&right.origin))
-            .then(right.confidence.cmp(&left.confidence))
-            .then(key(left).cmp(&key(right)))
+            .then_with(|| left.origin.cmp(&right.origin))
+            .then_with(|| right.confidence.cmp(&left.confidence))
     });
     resolved.edges.dedup_by(|later, first| {
         (later.from, later.kind, &later.to, later.at) == (first.from, first.kind, &first.to, first.at)
@@ -708,14 +706,14 @@ impl Emission<'_, '_> {
         let mut found = SmallVec::new();
         let facts = self.evaluation.facts;
         let linker = self.evaluation.linker;
-        let file = self.evaluation.file;
         match *facts.expression(expression) {
             Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()).map(|binding| binding.to) {
                 Some(Bound::Definition(id)) => {
                     found.push((End::Definition(self.evaluation.place(id)), Evidence::Lexical));
                 }
                 Some(Bound::Import(import)) => {
-                    self.add_names(&linker.imported(file, import.0), Evidence::Import, &mut found);
+                    let names = self.evaluation.imported(import.0);
+                    self.add_names(&names, Evidence::Import, &mut found);
                 }
                 _ => {}
             },
@@ -727,7 +725,7 @@ impl Emission<'_, '_> {
                     }
                 }
                 if found.is_empty() {
-                    let names = linker.ambient(file, word, facts.text(name));
+                    let names = self.evaluation.ambient(name);
                     self.add_names(&names, Evidence::Package, &mut found);
                 }
             }

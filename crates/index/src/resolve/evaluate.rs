@@ -59,7 +59,7 @@ pub struct Evaluation<'a> {
     /// Members found so far in all ancestors of a type.
     pub(super) owned: RefCell<Owned>,
     /// What imports bind, found so far.
-    pub(super) imported: Vec<Option<Names>>,
+    pub(super) imports: Vec<Option<Names>>,
     /// What runs when an instance is made, found so far.
     pub(super) constructors: RefCell<WordMap<u64, SmallVec<[Place; 2]>>>,
     /// By binding, filled when first asked for.
@@ -136,7 +136,7 @@ impl<'a> Evaluation<'a> {
             lookups: RefCell::default(),
             ambients: WordMap::default(),
             owned: RefCell::default(),
-            imported: vec![None; facts.imports.len()],
+            imports: vec![None; facts.imports.len()],
             constructors: RefCell::default(),
             declared_types: OnceCell::new(),
         }

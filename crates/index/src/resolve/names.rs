@@ -2,7 +2,7 @@
 
 use super::bindings::Source;
 use super::evaluate::{Evaluation, add_held};
-use super::linker::{Found, decorated_name};
+use super::linker::{Found, Names, decorated_name};
 use super::links::{ModuleTarget, exported, is_type};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{Key, Word};
@@ -55,10 +55,7 @@ impl Evaluation<'_> {
                 }
                 Source::Definition(id) => self.definition_value(id, Evidence::Lexical, &mut set),
                 Source::Import(import) => {
-                    let linker = self.linker;
-                    let found = self.imported[import as usize]
-                        .get_or_insert_with(|| linker.imported(self.file, import))
-                        .clone();
+                    let found = self.imported(import);
                     self.add_found(&found, Evidence::Import, &mut set);
                 }
                 Source::Parameter(function, index) => {
@@ -153,12 +150,7 @@ impl Evaluation<'_> {
             set = Set::default();
         }
         if set.is_empty() {
-            let linker = self.linker;
-            let found = self
-                .ambients
-                .entry(word)
-                .or_insert_with(|| linker.ambient(self.file, word, text))
-                .clone();
+            let found = self.ambient(name);
             self.add_found(&found, Evidence::Package, &mut set);
         }
         if set.is_empty() && !text.is_empty() && text == self.policy.policy.own_exports {
@@ -179,6 +171,20 @@ impl Evaluation<'_> {
             Some(function) => self.facts.definition(function).flags.contains(Flags::STATIC),
             None => class.is_some(),
         }
+    }
+
+    /// What an import binds.
+    pub(super) fn imported(&mut self, import: u32) -> Names {
+        let linker = self.linker;
+        let found = self.imports[import as usize].get_or_insert_with(|| linker.imported(self.file, import));
+        found.clone()
+    }
+
+    /// What a bare name means that the file does not bind.
+    pub(super) fn ambient(&mut self, name: Name) -> Names {
+        let (linker, word, text) = (self.linker, self.word(name), self.facts.text(name));
+        let found = self.ambients.entry(word);
+        found.or_insert_with(|| linker.ambient(self.file, word, text)).clone()
     }
 
     pub(super) fn text_module(&mut self, name: Word) -> Set {

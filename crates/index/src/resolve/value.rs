@@ -209,7 +209,8 @@ impl Set {
 
     /// Adds all of `facts`.
     pub fn extend(&mut self, facts: &[Fact]) {
-        if self.0.is_empty() {
+        let is_set = |facts: &[Fact]| facts.len() <= MAX_SET && facts.is_sorted_by(|one, next| one.value < next.value);
+        if self.0.is_empty() && is_set(facts) {
             self.0.extend_from_slice(facts);
             return;
         }
