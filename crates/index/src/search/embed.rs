@@ -326,11 +326,6 @@ impl Bag {
         known.code = known.code.saturating_add(count);
     }
 
-    /// Whether it has room for each token of a table, and no more.
-    pub(crate) fn fits(&self, table: &Table) -> bool {
-        self.tokens.len() == table.len()
-    }
-
     /// Says that the token is part of the name.
     pub(crate) fn add_name(&mut self, token: u16) {
         self.get(token).named = true;

@@ -1,16 +1,22 @@
 //! One file's share of the search index: the weighted terms and the vector of each of its chunks.
 //!
 //! A unit depends on the file alone (its path and its text), so units are made in parallel while files are parsed. Each
-//! distinct word of a file is stemmed and taken apart into tokens once, however often it occurs.
+//! thread keeps a [`Lexicon`]: a word is stemmed and taken apart into tokens when it is first met, not in every file.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
 
 use super::chunk::{CodeChunk, is_document};
 use super::embed::{Bag, MAX_WORDS, Table, place};
 use super::rank::field;
 use super::vector::{PACKED, pack};
 use super::words::{MAX_TERM, for_each_word, stem};
-use crate::snapshot::names::Names;
+
+thread_local! {
+    static MAKER: RefCell<Option<Maker>> = const { RefCell::new(None) };
+}
 
 /// Most words of one chunk that are indexed. More is data, not code; names are found by the index of names all the same.
 const MAX_INDEXED_WORDS: usize = 4096;
@@ -21,11 +27,6 @@ const MAX_PROSE_WORDS: usize = 128;
 const PROSE: f32 = 2.0;
 /// Where the owner of a definition, and the members of a type, count as standing.
 const OWNER_WORD: usize = 64;
-
-thread_local! {
-    /// A bag is as long as the vocabulary: one is kept for the next file.
-    static SPARE: Cell<Option<Bag>> = const { Cell::new(None) };
-}
 
 /// The searchable part of one file.
 #[derive(Debug, Default)]
@@ -55,38 +56,8 @@ pub(crate) struct UnitChunk {
 
 impl Unit {
     /// Weighs the words of chunks and makes their vectors.
-    pub(crate) fn new(chunks: &[CodeChunk<'_>], table: &Table) -> Unit {
-        let mut maker = Maker::new(table);
-        let mut unit = Unit {
-            package: chunks.first().map_or("", |chunk| &chunk.package).into(),
-            ..Unit::default()
-        };
-        let mut made = Vec::with_capacity(chunks.len());
-        let mut postings = Vec::new();
-        let mut vectors = Vec::with_capacity(chunks.len() * PACKED);
-        for chunk in chunks {
-            maker.add(chunk);
-            vectors.extend_from_slice(&maker.take_vector());
-            let length = maker.take_postings(&mut postings);
-            made.push(UnitChunk {
-                symbol: chunk.symbol,
-                length,
-                end: postings.len() as u32,
-            });
-        }
-        let mut text = String::new();
-        let mut ends = Vec::with_capacity(maker.terms.len());
-        for number in 0..maker.terms.len() as u32 {
-            text.push_str(maker.terms.text(number));
-            ends.push(text.len() as u32);
-        }
-        unit.chunks = made.into();
-        unit.terms = text.into();
-        unit.term_ends = ends.into();
-        unit.postings = postings.into();
-        unit.vectors = vectors.into();
-        SPARE.set(Some(maker.bag));
-        unit
+    pub(crate) fn new(chunks: &[CodeChunk<'_>], table: &'static Table) -> Unit {
+        MAKER.with_borrow_mut(|maker| maker.get_or_insert_with(|| Maker::new(table)).unit(chunks))
     }
 
     /// The terms of the file; their numbers are their positions.
@@ -106,12 +77,80 @@ impl Unit {
     }
 }
 
-/// What is known of a distinct word of the file.
+/// What is known of a word, whatever the file.
+#[derive(Clone, Copy)]
 struct Word {
-    /// Number of its term; `u32::MAX` where it is none.
+    /// Where its text starts in [`Lexicon::blob`].
+    start: u32,
+    length: u8,
+    /// How many tokens it has, and where they start in [`Lexicon::pieces`].
+    pieces: u8,
+    first_piece: u32,
+    /// The word that spells its stem.
+    stem: u32,
+}
+
+/// The words that a thread has met. The texts of stems are words like any other.
+#[derive(Default)]
+struct Lexicon {
+    blob: String,
+    words: Vec<Word>,
+    table: HashTable<u32>,
+    pieces: Vec<u16>,
+    hasher: foldhash::fast::RandomState,
+}
+
+/// A lexicon with more words starts anew with the next file, so that its memory stays bounded.
+const MANY_WORDS: usize = 1 << 17;
+
+impl Lexicon {
+    fn text(&self, number: u32) -> &str {
+        text_of(&self.blob, &self.words[number as usize])
+    }
+
+    /// The number of a word of at most [`MAX_TERM`] bytes.
+    fn number(&mut self, word: &str, table: &Table) -> u32 {
+        let hash = self.hasher.hash_one(word);
+        if let Some(&number) = self.table.find(hash, |&number| self.text(number) == word) {
+            return number;
+        }
+        let number = self.words.len() as u32;
+        let (start, first_piece) = (self.blob.len() as u32, self.pieces.len());
+        self.blob.push_str(word);
+        table.pieces(word, &mut self.pieces);
+        self.words.push(Word {
+            start,
+            length: word.len() as u8,
+            pieces: (self.pieces.len() - first_piece) as u8,
+            first_piece: first_piece as u32,
+            stem: number,
+        });
+        let (blob, words, hasher) = (&self.blob, &self.words, &self.hasher);
+        let rehash = |&number: &u32| hasher.hash_one(text_of(blob, &words[number as usize]));
+        self.table.insert_unique(hash, number, rehash);
+        let stem = stem(word);
+        if stem.len() < word.len() {
+            self.words[number as usize].stem = self.number(stem, table);
+        }
+        number
+    }
+
+    fn pieces(&self, number: u32) -> &[u16] {
+        let word = &self.words[number as usize];
+        &self.pieces[word.first_piece as usize..word.first_piece as usize + usize::from(word.pieces)]
+    }
+}
+
+fn text_of<'a>(blob: &'a str, word: &Word) -> &'a str {
+    &blob[word.start as usize..word.start as usize + usize::from(word.length)]
+}
+
+/// What a word of the lexicon is in the current file.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// The last file of which it was a term, and its number there.
+    file: u32,
     term: u32,
-    /// Its tokens, as a range of [`Maker::pieces`].
-    pieces: (u32, u32),
     /// Where it occurs in what the current chunk's vector is made of.
     here: Occurrences,
 }
@@ -134,17 +173,20 @@ enum Role {
     Code(usize),
 }
 
-struct Maker<'t> {
-    table: &'t Table,
-    words: Names,
-    known: Vec<Word>,
-    pieces: Vec<u16>,
-    terms: Names,
+struct Maker {
+    table: &'static Table,
+    lexicon: Lexicon,
+    /// One for each word of the lexicon.
+    seen: Vec<Seen>,
+    /// Number of the current file among those of this thread.
+    file: u32,
+    /// The terms of the file as words of the lexicon.
+    terms: Vec<u32>,
     bag: Bag,
     /// Weight of each term in the current chunk, and the terms that have one.
     weights: Vec<u32>,
     weighted: Vec<u32>,
-    /// The words that occur in what the vector is made of.
+    /// The words that the vector of the current chunk is made of.
     counted: Vec<u32>,
     buffer: String,
 }
@@ -152,22 +194,55 @@ struct Maker<'t> {
 /// Terms of a file that can be numbered in the 24 bits that a posting has for it.
 const MAX_TERMS: usize = 1 << 24;
 
-impl<'t> Maker<'t> {
-    fn new(table: &'t Table) -> Maker<'t> {
+impl Maker {
+    fn new(table: &'static Table) -> Maker {
         Maker {
             table,
-            words: Names::new(|left, right| left.cmp(right)),
-            known: Vec::new(),
-            pieces: Vec::new(),
-            terms: Names::new(|left, right| left.cmp(right)),
-            bag: SPARE
-                .take()
-                .filter(|bag| bag.fits(table))
-                .unwrap_or_else(|| table.bag()),
+            lexicon: Lexicon::default(),
+            seen: Vec::new(),
+            file: 0,
+            terms: Vec::new(),
+            bag: table.bag(),
             weights: Vec::new(),
             weighted: Vec::new(),
             counted: Vec::new(),
             buffer: String::new(),
+        }
+    }
+
+    fn unit(&mut self, chunks: &[CodeChunk<'_>]) -> Unit {
+        if self.lexicon.words.len() > MANY_WORDS || self.file == u32::MAX {
+            *self = Maker::new(self.table);
+        }
+        self.file += 1;
+        self.terms.clear();
+        self.weights.clear();
+        let mut made = Vec::with_capacity(chunks.len());
+        let mut postings = Vec::new();
+        let mut vectors = Vec::with_capacity(chunks.len() * PACKED);
+        for chunk in chunks {
+            self.add(chunk);
+            vectors.extend_from_slice(&self.take_vector());
+            let length = self.take_postings(&mut postings);
+            made.push(UnitChunk {
+                symbol: chunk.symbol,
+                length,
+                end: postings.len() as u32,
+            });
+        }
+        let mut text = String::new();
+        let mut ends = Vec::with_capacity(self.terms.len());
+        for &term in &self.terms {
+            text.push_str(self.lexicon.text(term));
+            ends.push(text.len() as u32);
+        }
+        Unit {
+            package: chunks.first().map_or("", |chunk| &chunk.package).into(),
+            chunks: made.into(),
+            terms: text.into(),
+            term_ends: ends.into(),
+            postings: postings.into(),
+            vectors: vectors.into(),
         }
     }
 
@@ -208,52 +283,52 @@ impl<'t> Maker<'t> {
                 return;
             }
             *indexed -= 1;
-            let number = self.number(word);
-            let known = &mut self.known[number];
-            if known.term != u32::MAX && weight > 0 {
-                let sum = &mut self.weights[known.term as usize];
+            let counts = at < embedded && role != Role::Nothing;
+            at += usize::from(counts);
+            // Data: neither a term nor known to the table.
+            if word.len() > MAX_TERM {
+                return;
+            }
+            let number = self.lexicon.number(word, self.table);
+            self.seen.resize(self.lexicon.words.len(), Seen::default());
+            if weight > 0
+                && let Some(term) = self.term(self.lexicon.words[number as usize].stem)
+            {
+                let sum = &mut self.weights[term as usize];
                 if *sum == 0 {
-                    self.weighted.push(known.term);
+                    self.weighted.push(term);
                 }
                 *sum += weight;
             }
-            if at < embedded && role != Role::Nothing {
-                if known.here.is_none() {
-                    self.counted.push(number as u32);
+            if counts {
+                let here = &mut self.seen[number as usize].here;
+                if here.is_none() {
+                    self.counted.push(number);
                 }
-                known.here.add(role, at);
-                at += 1;
+                here.add(role, at - 1);
             }
         });
         self.buffer = buffer;
     }
 
-    fn number(&mut self, word: &str) -> usize {
-        let number = self.words.number(word) as usize;
-        if number == self.known.len() {
-            let start = self.pieces.len() as u32;
-            self.table.pieces(word, &mut self.pieces);
-            let mut term = u32::MAX;
-            if word.len() <= MAX_TERM && self.terms.len() < MAX_TERMS {
-                term = self.terms.number(stem(word));
-                if term as usize == self.weights.len() {
-                    self.weights.push(0);
-                }
+    /// The number that a stem has in the file.
+    fn term(&mut self, stem: u32) -> Option<u32> {
+        let seen = &mut self.seen[stem as usize];
+        if seen.file != self.file {
+            if self.terms.len() >= MAX_TERMS {
+                return None;
             }
-            self.known.push(Word {
-                term,
-                pieces: (start, self.pieces.len() as u32),
-                here: Occurrences::default(),
-            });
+            (seen.file, seen.term) = (self.file, self.terms.len() as u32);
+            self.terms.push(stem);
+            self.weights.push(0);
         }
-        number
+        Some(seen.term)
     }
 
     fn take_vector(&mut self) -> [u8; PACKED] {
         for word in self.counted.drain(..) {
-            let word = &mut self.known[word as usize];
-            let here = std::mem::take(&mut word.here);
-            for &token in &self.pieces[word.pieces.0 as usize..word.pieces.1 as usize] {
+            let here = std::mem::take(&mut self.seen[word as usize].here);
+            for &token in self.lexicon.pieces(word) {
                 if here.prose > 0 {
                     self.bag.add_prose(token, here.prose);
                 }
@@ -332,7 +407,7 @@ mod tests {
                 metadata: Vec::new(),
                 symbol: 1,
             };
-            // A second time with the bag that the first one left.
+            // A second time with the lexicon and the bag that the first one left.
             for _ in 0..2 {
                 let packed = Unit::new(std::slice::from_ref(&chunk), built_in()).vectors;
                 let mut expected = [0.0; DIMENSIONS];
