@@ -5,6 +5,7 @@
 //! files that did not change are copied, not computed. A build from nothing gives the same bytes.
 
 mod glance;
+mod room;
 mod state;
 mod survey;
 
@@ -359,6 +360,8 @@ impl Indexer {
             notices: std::mem::take(&mut self.notices),
             time,
         };
+        // Resolution has had them, or was not needed.
+        survey.files.iter_mut().for_each(|entry| entry.facts = None);
         self.survey = Some(survey);
         self.snapshot = Some(snapshot);
         Ok(report)

@@ -1,7 +1,7 @@
 //! What an indexer keeps between snapshots: the segment and the edges of each file, and the resolver.
 
 use std::io::{self, Seek, Write};
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
@@ -9,6 +9,7 @@ use syntax::FileFacts;
 use syntax::facts::{DefinitionId, Kind, Position};
 
 use super::Progress;
+use super::room::Room;
 use super::survey::{Entry, Survey};
 use crate::import::Imported;
 use crate::model::{FileId, ResolvedFile};
@@ -181,7 +182,8 @@ impl State {
             .collect();
 
         let mut moved = Vec::new();
-        for (number, (entry, segment)) in survey.files.iter().zip(segments).enumerate() {
+        for (number, (entry, segment)) in survey.files.iter_mut().zip(segments).enumerate() {
+            let facts = entry.facts.take();
             let previous = before[number].and_then(|at| old[at].take());
             let file = match (previous, segment) {
                 (Some(file), None) => FileState {
@@ -199,7 +201,7 @@ impl State {
                         change.kept.push((FileId(number as u32), kept));
                     }
                     FileState {
-                        entry: entry.clone(),
+                        entry: Entry { facts, ..entry.clone() },
                         names: segment.names().map(|name| self.names.number(name)).collect(),
                         segment,
                         edges: FileEdges::default(),
@@ -242,6 +244,7 @@ impl State {
             Names::new(|_, _| std::cmp::Ordering::Equal),
         ));
         let results: Mutex<Vec<(FileId, FileEdges)>> = Mutex::default();
+        let decoded: Vec<Option<Arc<FileFacts>>> = self.files.iter_mut().map(|file| file.entry.facts.take()).collect();
         let files = &self.files;
         let imported = &self.imported;
         let sink = |file: FileId, mut resolved: ResolvedFile| {
@@ -273,13 +276,14 @@ impl State {
                 hear(Progress::Resolved { done, total });
             }
         };
+        let room = Room::of(total);
         let tree = StateTree {
             files,
             manifests: &self.manifests,
             location,
             facts,
-            decoded: files.iter().map(|_| OnceLock::new()).collect(),
-            room: AtomicI64::new(if total <= MANY_FILES { DECODED_BYTES } else { 0 }),
+            decoded: decoded.into_iter().map(|facts| keep_in(&room, facts)).collect(),
+            room,
         };
         if self.resolved && self.resolver.follows() {
             self.resolver.update(&tree, change, &sink);
@@ -295,6 +299,13 @@ impl State {
         }
         count
     }
+}
+
+/// Facts that were extracted just now, as the resolver finds them.
+fn keep_in(room: &Room, facts: Option<Arc<FileFacts>>) -> OnceLock<Arc<FileFacts>> {
+    facts
+        .filter(|facts| room.take(facts))
+        .map_or_else(OnceLock::new, OnceLock::from)
 }
 
 /// The definition of this name that stands at a place.
@@ -316,29 +327,8 @@ struct StateTree<'a> {
     manifests: &'a [Manifest],
     location: &'a Location,
     facts: &'a FactsStore,
-    /// Resolution asks for the facts of a file up to seven times. As many as there is room for stay decoded, whoever comes
-    /// first: in a scan over a larger tree that keeps a fixed part, where evicting would keep nothing.
     decoded: Vec<OnceLock<Arc<FileFacts>>>,
-    room: AtomicI64,
-}
-
-/// How much of the facts may stay decoded during resolution.
-const DECODED_BYTES: i64 = 96 << 20;
-/// In a tree of more files that would be a small part of the facts, and memory is dear.
-const MANY_FILES: usize = 20_000;
-
-/// About how much memory facts take.
-fn size_of_facts(facts: &FileFacts) -> i64 {
-    let bytes = size_of_val(&facts.expressions[..])
-        + size_of_val(&facts.definitions[..])
-        + size_of_val(&facts.bindings[..])
-        + size_of_val(&facts.references[..])
-        + size_of_val(&facts.flows[..])
-        + size_of_val(&facts.scopes[..])
-        + size_of_val(&facts.lists[..])
-        + facts.strings.blob.len()
-        + 4 * facts.strings.len();
-    bytes as i64
+    room: Room,
 }
 
 impl Tree for StateTree<'_> {
@@ -363,9 +353,9 @@ impl Tree for StateTree<'_> {
             return facts.clone();
         }
         let facts: Arc<FileFacts> = facts_of(&file.entry, self.location, self.facts).into();
-        let size = size_of_facts(&facts);
-        if self.room.load(Ordering::Relaxed) >= size && decoded.set(facts.clone()).is_ok() {
-            self.room.fetch_sub(size, Ordering::Relaxed);
+        if self.room.take(&facts) {
+            // Another thread may have been faster; both have the same facts.
+            drop(decoded.set(facts.clone()));
         }
         facts
     }

@@ -1,12 +1,15 @@
 //! The survey: what each file of the tree is by content, with the facts of all of them in the store.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
+use syntax::FileFacts;
 use syntax::facts::FACTS_VERSION;
 
 use super::Progress;
+use super::room::Room;
 use crate::scan::{
     Candidate, Config, DECODE_VERSION, SkipReason, Skipped, Stamp, Walk, decode, escape_path, read, read_bytes,
 };
@@ -25,7 +28,7 @@ pub(super) struct Survey {
     /// In path order.
     pub(super) manifests: Vec<Manifest>,
     /// SCIP indexes, by digest and content.
-    pub(super) scip: Vec<([u8; 32], std::sync::Arc<[u8]>)>,
+    pub(super) scip: Vec<([u8; 32], Arc<[u8]>)>,
     pub(super) read: usize,
     pub(super) extracted: usize,
     pub(super) extracted_bytes: u64,
@@ -40,9 +43,11 @@ pub(super) struct Entry {
     pub(super) size: u64,
     pub(super) flags: FileFlags,
     /// Laid out on the way, where the facts were at hand.
-    pub(super) segment: Option<std::sync::Arc<Segment>>,
+    pub(super) segment: Option<Arc<Segment>>,
     /// Made on the way for the search index, likewise.
-    pub(super) unit: Option<std::sync::Arc<Unit>>,
+    pub(super) unit: Option<Arc<Unit>>,
+    /// Those facts, as far as there is room: resolution asks for them next.
+    pub(super) facts: Option<Arc<FileFacts>>,
 }
 
 impl Entry {
@@ -80,12 +85,13 @@ pub(super) fn survey_all(
     let total = walk.candidates.len();
     let done = AtomicUsize::new(0);
     let known = &*stats;
+    let room = Room::of(total);
     let surveyed: Vec<Surveyed> = walk
         .candidates
         .par_iter()
         .with_max_len(1)
         .map(|candidate| {
-            let surveyed = survey_one(candidate, location, config, facts, known, searchable);
+            let surveyed = survey_one(candidate, location, config, facts, known, searchable, &room);
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(64) || done == total {
                 hear(Progress::Extracted { done, total });
@@ -159,10 +165,11 @@ pub(super) fn survey_some(
         }
     }
     let cache = &*stats;
+    let room = Room::of(survey.files.len());
     let surveyed: Vec<Surveyed> = candidates
         .par_iter()
         .with_max_len(1)
-        .map(|candidate| survey_one(candidate, location, config, facts, cache, searchable))
+        .map(|candidate| survey_one(candidate, location, config, facts, cache, searchable, &room))
         .collect::<Result<_, _>>()?;
     for one in surveyed {
         survey.add(one, stats);
@@ -319,6 +326,7 @@ fn survey_one(
     facts: &FactsStore,
     stats: &Stats,
     searchable: bool,
+    room: &Room,
 ) -> Result<Surveyed, StoreError> {
     let path = &*candidate.path;
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -358,6 +366,7 @@ fn survey_one(
                     flags: file_flags(*converted),
                     segment: None,
                     unit: None,
+                    facts: None,
                 };
                 if facts.contains(&entry.key()) {
                     surveyed.outcome = Ok(entry);
@@ -379,6 +388,7 @@ fn survey_one(
                 flags: FileFlags::default(),
                 segment: None,
                 unit: None,
+                facts: None,
             };
             match decode(&source.bytes) {
                 None => Err(SkipReason::Binary),
@@ -393,6 +403,7 @@ fn survey_one(
                             entry.unit = search::unit(path, &decoded.text, &found, &segment).map(Into::into);
                         }
                         entry.segment = Some(segment.into());
+                        entry.facts = room.keep(found);
                         surveyed.extracted = true;
                     }
                     Ok(entry)
@@ -405,7 +416,7 @@ fn survey_one(
 
 /// Reads the SCIP indexes that the configuration names. One that is missing is as if it were empty: it is made by other
 /// tools, at other times.
-fn read_scip(location: &Location, config: &Config) -> Vec<([u8; 32], std::sync::Arc<[u8]>)> {
+fn read_scip(location: &Location, config: &Config) -> Vec<([u8; 32], Arc<[u8]>)> {
     const MAX_SCIP: u64 = 4 << 30;
     config
         .scip
