@@ -7,6 +7,7 @@ use crate::facts::{
 };
 use crate::relative::{self, Turn};
 use serde::Serialize;
+use std::cell::RefCell;
 
 /// Why bytes are not facts.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +24,7 @@ pub enum DecodeError {
 #[derive(Serialize)]
 struct Written<'a> {
     language: &'a str,
-    strings: (&'a str, Vec<u32>),
+    strings: (&'a str, &'a [u32]),
     package: Option<Name>,
     doc: Option<Name>,
     definitions: &'a [Definition],
@@ -31,53 +32,125 @@ struct Written<'a> {
     bindings: &'a [Binding],
     imports: &'a [Import],
     exports: &'a [Export],
-    expressions: Vec<Expression>,
-    lists: Vec<u32>,
-    flows: Vec<Flow>,
-    references: Vec<Reference>,
+    expressions: &'a [Expression],
+    lists: &'a [u32],
+    flows: &'a [Flow],
+    references: &'a [Reference],
     problems: &'a [Problem],
     lines: u32,
     generated: bool,
 }
 
+/// Room for the fields that are written otherwise than they are kept, used again for every file of a thread.
+#[derive(Default)]
+struct Desk {
+    package: Option<Name>,
+    doc: Option<Name>,
+    ends: Vec<u32>,
+    definitions: Vec<Definition>,
+    scopes: Vec<Scope>,
+    bindings: Vec<Binding>,
+    imports: Vec<Import>,
+    exports: Vec<Export>,
+    expressions: Vec<Expression>,
+    lists: Vec<u32>,
+    flows: Vec<Flow>,
+    references: Vec<Reference>,
+}
+
+/// A desk that a giant file needed is not kept.
+const LARGE_DESK: usize = 1 << 17;
+
+thread_local! {
+    static DESK: RefCell<Desk> = RefCell::default();
+}
+
+impl Desk {
+    fn copy(&mut self, facts: &FileFacts) {
+        (self.package, self.doc) = (facts.package, facts.doc);
+        copy(&facts.strings.ends, &mut self.ends);
+        self.definitions.clone_from(&facts.definitions);
+        copy(&facts.scopes, &mut self.scopes);
+        copy(&facts.bindings, &mut self.bindings);
+        copy(&facts.imports, &mut self.imports);
+        copy(&facts.exports, &mut self.exports);
+        copy(&facts.expressions, &mut self.expressions);
+        copy(&facts.lists, &mut self.lists);
+        copy(&facts.flows, &mut self.flows);
+        copy(&facts.references, &mut self.references);
+        let turn = Turn::Relative;
+        let mut names = relative::Names::new(turn);
+        relative::ends(&mut self.ends, turn);
+        names.optional(&mut self.package);
+        names.optional(&mut self.doc);
+        relative::definitions(&mut self.definitions, &mut names, turn);
+        relative::scopes(&mut self.scopes, turn);
+        relative::bindings(&mut self.bindings, &mut names, turn);
+        relative::imports(&mut self.imports, &mut self.exports, &mut names, turn);
+        relative::expressions(&mut self.expressions, &mut self.lists, &mut names, turn);
+        relative::flows(&mut self.flows, turn);
+        relative::references(&mut self.references, turn);
+    }
+}
+
+fn copy<T: Copy>(from: &[T], to: &mut Vec<T>) {
+    to.clear();
+    to.extend_from_slice(from);
+}
+
 impl FileFacts {
     /// The facts as bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let mut written = Written {
+        let guess = self.strings.blob.len() + self.expressions.len() * 4 + self.references.len() * 6;
+        let mut buffer = Vec::with_capacity(guess + self.definitions.len() * 40 + 256);
+        DESK.with_borrow_mut(|desk| {
+            desk.copy(self);
+            self.write_from(desk, &mut buffer);
+            if desk.expressions.len() > LARGE_DESK {
+                *desk = Desk::default();
+            }
+        });
+        buffer
+    }
+
+    fn write_from(&self, desk: &Desk, buffer: &mut Vec<u8>) {
+        let written = Written {
             language: &self.language,
-            strings: (&self.strings.blob, self.strings.ends.clone()),
-            package: self.package,
-            doc: self.doc,
-            definitions: &self.definitions,
-            scopes: &self.scopes,
-            bindings: &self.bindings,
-            imports: &self.imports,
-            exports: &self.exports,
-            expressions: self.expressions.clone(),
-            lists: self.lists.clone(),
-            flows: self.flows.clone(),
-            references: self.references.clone(),
+            strings: (&self.strings.blob, &desk.ends),
+            package: desk.package,
+            doc: desk.doc,
+            definitions: &desk.definitions,
+            scopes: &desk.scopes,
+            bindings: &desk.bindings,
+            imports: &desk.imports,
+            exports: &desk.exports,
+            expressions: &desk.expressions,
+            lists: &desk.lists,
+            flows: &desk.flows,
+            references: &desk.references,
             problems: &self.problems,
             lines: self.lines,
             generated: self.generated,
         };
-        relative::ends(&mut written.strings.1, Turn::Relative);
-        relative::expressions(&mut written.expressions, &mut written.lists, Turn::Relative);
-        relative::flows(&mut written.flows, Turn::Relative);
-        relative::references(&mut written.references, Turn::Relative);
-        let guess = self.strings.blob.len() + self.expressions.len() * 4 + self.references.len() * 6;
-        let buffer = Vec::with_capacity(guess + self.definitions.len() * 40 + 256);
         // Writing to memory cannot fail: every type here has a known length and a plain representation.
-        postcard::to_extend(&written, buffer).unwrap_or_default()
+        *buffer = postcard::to_extend(&written, std::mem::take(buffer)).unwrap_or_default();
     }
 
     /// The facts that `bytes` hold. Memory and time are bounded by a small multiple of `bytes`, whatever they claim.
     pub fn decode(bytes: &[u8]) -> Result<FileFacts, DecodeError> {
         let mut facts: FileFacts = postcard::from_bytes(bytes)?;
-        relative::ends(&mut facts.strings.ends, Turn::Absolute);
-        relative::expressions(&mut facts.expressions, &mut facts.lists, Turn::Absolute);
-        relative::flows(&mut facts.flows, Turn::Absolute);
-        relative::references(&mut facts.references, Turn::Absolute);
+        let turn = Turn::Absolute;
+        let mut names = relative::Names::new(turn);
+        relative::ends(&mut facts.strings.ends, turn);
+        names.optional(&mut facts.package);
+        names.optional(&mut facts.doc);
+        relative::definitions(&mut facts.definitions, &mut names, turn);
+        relative::scopes(&mut facts.scopes, turn);
+        relative::bindings(&mut facts.bindings, &mut names, turn);
+        relative::imports(&mut facts.imports, &mut facts.exports, &mut names, turn);
+        relative::expressions(&mut facts.expressions, &mut facts.lists, &mut names, turn);
+        relative::flows(&mut facts.flows, turn);
+        relative::references(&mut facts.references, turn);
         match facts.inconsistency() {
             Some(what) => Err(DecodeError::Inconsistent(what)),
             None => Ok(facts),

@@ -245,7 +245,7 @@ impl<'t> Lowering<'t> {
 
     /// The child of `node` in the field called `field`. For hooks; rules use selectors.
     pub(crate) fn field(&self, node: Node<'t>, field: &str) -> Option<Node<'t>> {
-        node.child_by_field_name(field)
+        node.child_by_field_id(self.rules.field(field)?)
     }
 
     pub(crate) fn rule(&self, node: Node<'t>) -> &'static Rule {

@@ -71,6 +71,8 @@
 //! true` (a comment before it documents what follows) and `hook = true`.
 
 use crate::facts::{BaseKind, Flags, ImportForm, Kind, LiteralKind, Passing, Role, Visibility};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::collections::BTreeMap;
@@ -80,6 +82,8 @@ pub(crate) struct Rules {
     by_kind: Vec<Rule>,
     named: Vec<bool>,
     modifiers: Vec<Option<Modifier>>,
+    /// Numbers of the grammar's fields: the grammar itself compares a name with all of them.
+    fields: HashMap<Box<str>, u16, FixedState>,
     pub(crate) members: Members,
     pub(crate) visibility: VisibilityRule,
     pub(crate) shadowing: bool,
@@ -377,6 +381,11 @@ impl Rules {
         self.named.get(kind as usize).copied().unwrap_or(true)
     }
 
+    /// The number of a field.
+    pub(crate) fn field(&self, name: &str) -> Option<u16> {
+        self.fields.get(name).copied()
+    }
+
     pub(crate) fn modifier(&self, kind: u16) -> Option<Modifier> {
         self.modifiers.get(kind as usize).copied().flatten()
     }
@@ -386,6 +395,9 @@ impl Rules {
         let count = grammar.node_kind_count();
         let mut rules = Rules {
             by_kind: vec![Rule::default(); count],
+            fields: (1..=grammar.field_count() as u16)
+                .filter_map(|id| Some((grammar.field_name_for_id(id)?.into(), id)))
+                .collect(),
             named: (0..count).map(|kind| grammar.node_kind_is_named(kind as u16)).collect(),
             modifiers: vec![None; count],
             members: Members::Hidden,
