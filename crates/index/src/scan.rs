@@ -39,6 +39,12 @@ pub fn each_source(
     Ok(())
 }
 
+/// The paths of all regular files that a walk finds, source or not, escaped and in order.
+pub fn list_files(root: &std::path::Path, config: &Config) -> Result<Vec<Box<str>>, ConfigError> {
+    let walk = walk(root, config)?;
+    Ok(walk.candidates.into_iter().map(|candidate| candidate.path).collect())
+}
+
 /// A file that was seen and left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Skipped {

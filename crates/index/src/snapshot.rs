@@ -16,12 +16,14 @@
 //! | what is missing | [`Snapshot::skipped`], [`FileView::unresolved_calls`], [`FileView::problems`] |
 //! | sums | [`Snapshot::totals`], [`Snapshot::languages`] |
 
+mod edge_blocks;
 pub(crate) mod edges;
 pub(crate) mod fold;
 pub(crate) mod format;
 mod lookup;
 pub(crate) mod names;
 pub(crate) mod segment;
+mod symbol_row;
 mod views;
 pub(crate) mod writer;
 
@@ -114,6 +116,9 @@ struct Known {
     symbol_files: Range<usize>,
     out_offsets: Range<usize>,
     edges: Range<usize>,
+    edge_blocks: Range<usize>,
+    edge_forms: Range<usize>,
+    wide_symbols: Range<usize>,
     in_offsets: Range<usize>,
     in_edges: Range<usize>,
     externals: Range<usize>,
@@ -204,6 +209,9 @@ impl Snapshot {
             symbol_files: find(section::SYMBOL_FILES)?,
             out_offsets: find(section::OUT_OFFSETS)?,
             edges: find(section::EDGES)?,
+            edge_blocks: find(section::EDGE_BLOCKS)?,
+            edge_forms: find(section::EDGE_FORMS)?,
+            wide_symbols: find(section::WIDE_SYMBOLS)?,
             in_offsets: find(section::IN_OFFSETS)?,
             in_edges: find(section::IN_EDGES)?,
             externals: find(section::EXTERNALS)?,
@@ -300,6 +308,11 @@ impl Snapshot {
             (Some(start), Some(end)) => start.get() as usize..end.get() as usize,
             _ => 0..0,
         }
+    }
+
+    /// The bytes of a section.
+    fn bytes_of(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get().get(range.clone()).unwrap_or_default()
     }
 
     /// A stretch of a text section; empty where it is not text.

@@ -164,6 +164,13 @@ fn is_minified(bytes: &[u8]) -> bool {
 /// Whether a comment among the first lines says that a tool made the file. Code and strings that hold such words do not.
 fn says_generated(head: &[u8]) -> bool {
     let head = &head[..head.len().min(2048)];
+    // Every marker below holds one of these, and hardly any file does.
+    if ["enerated", "ENERATED"]
+        .iter()
+        .all(|word| memchr::memmem::find(head, word.as_bytes()).is_none())
+    {
+        return false;
+    }
     let is_comment = |line: &&[u8]| {
         let line = line.trim_ascii_start();
         [

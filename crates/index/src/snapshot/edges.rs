@@ -1,5 +1,5 @@
-//! Edges in both directions. Outgoing edges are stored; incoming ones are the numbers of outgoing edges, sorted by target,
-//! so an edge costs 16 bytes in all.
+//! Edges in both directions. Outgoing edges are stored; incoming ones are the numbers of outgoing edges, sorted by target.
+//! [`edge_blocks`](super::edge_blocks) has their bytes.
 //!
 //! Lambdas are seen through: what one does counts for the symbol around it, and nobody asks who runs it. Only
 //! [`Snapshot::edges_of_file_with_lambdas`] tells them apart, for exports.
@@ -9,7 +9,8 @@ use std::ops::{BitOr, Range};
 use syntax::facts::Position;
 use zerocopy::little_endian::U32;
 
-use super::format::{EDGE_KINDS, EdgeBits, EdgeRecord, TextRecord};
+use super::edge_blocks::{Edge, EdgeReader, Position as ReaderPosition, Rising, rising_count};
+use super::format::{EDGE_KINDS, TextRecord};
 use super::{ExternalId, Snapshot, SymbolId};
 use crate::model::{EdgeKind, FileId, Origin};
 
@@ -116,6 +117,7 @@ pub struct EdgeView {
 /// Iterator over edges; see [`Snapshot::outgoing`] and [`Snapshot::incoming`].
 pub struct Edges<'a> {
     snapshot: &'a Snapshot,
+    reader: EdgeReader<'a>,
     numbers: Numbers<'a>,
     kinds: EdgeKinds,
     /// Lambdas are symbols of their own.
@@ -130,9 +132,9 @@ enum Numbers<'a> {
     /// The edges of a symbol and of the lambdas in it.
     Merged {
         from: SymbolId,
-        run: std::vec::IntoIter<u32>,
+        run: std::vec::IntoIter<Edge>,
     },
-    In(std::slice::Iter<'a, U32>),
+    In(Rising<'a>),
     All {
         from: u32,
         run: Range<u32>,
@@ -144,12 +146,17 @@ impl Iterator for Edges<'_> {
 
     fn next(&mut self) -> Option<EdgeView> {
         let snapshot = self.snapshot;
-        let records = snapshot.edge_records();
         loop {
             let (number, from) = match &mut self.numbers {
                 Numbers::Out { from, run } => (run.next()?, Some(*from)),
-                Numbers::Merged { from, run } => (run.next()?, Some(*from)),
-                Numbers::In(entries) => (entries.next()?.get(), None),
+                Numbers::Merged { from, run } => {
+                    let (edge, from) = (run.next()?, *from);
+                    match self.view(edge, from) {
+                        Some(view) => return Some(view),
+                        None => continue,
+                    }
+                }
+                Numbers::In(entries) => (entries.next()?, None),
                 Numbers::All { from, run } => {
                     let number = run.next()?;
                     let offsets: &[U32] = snapshot.records(&snapshot.known.out_offsets);
@@ -159,76 +166,80 @@ impl Iterator for Edges<'_> {
                     (number, Some(SymbolId(*from)))
                 }
             };
-            let Some(record) = records.get(number as usize) else {
+            let Some(edge) = self.reader.get(number) else {
                 continue;
             };
-            let bits = EdgeBits(record.bits.get());
-            if !self.kinds.contains(bits.kind()) {
+            if !self.kinds.contains(edge.bits.kind()) {
                 continue;
             }
-            let mut from = match from {
+            let from = match from {
                 Some(from) => from,
                 None => snapshot.source_of(number)?,
             };
-            let to = snapshot.end(record.target.get());
-            if !self.lambdas {
-                let is_lambda = |symbol: SymbolId| snapshot.symbol(symbol).is_some_and(|symbol| symbol.is_lambda());
-                if to.symbol().is_some_and(is_lambda) {
-                    continue;
-                }
-                from = snapshot.named_around(from);
+            if let Some(view) = self.view(edge, from) {
+                return Some(view);
             }
-            return Some(EdgeView {
-                from,
-                to,
-                kind: bits.kind(),
-                origin: bits.origin(),
-                confidence: bits.confidence(),
-                at: Position {
-                    line: record.line.get(),
-                    column: bits.column(),
-                },
-            });
         }
+    }
+}
+
+impl Edges<'_> {
+    /// An edge as it is shown; `None` where it is not.
+    fn view(&self, edge: Edge, mut from: SymbolId) -> Option<EdgeView> {
+        if !self.kinds.contains(edge.bits.kind()) {
+            return None;
+        }
+        let to = self.snapshot.end(edge.target);
+        if !self.lambdas {
+            let is_lambda = |symbol: SymbolId| self.snapshot.symbol(symbol).is_some_and(|symbol| symbol.is_lambda());
+            if to.symbol().is_some_and(is_lambda) {
+                return None;
+            }
+            from = self.snapshot.named_around(from);
+        }
+        Some(EdgeView {
+            from,
+            to,
+            kind: edge.bits.kind(),
+            origin: edge.bits.origin(),
+            confidence: edge.bits.confidence(),
+            at: Position {
+                line: edge.line,
+                column: edge.bits.column(),
+            },
+        })
     }
 }
 
 impl Snapshot {
     /// Number of edges.
     pub fn edge_count(&self) -> usize {
-        self.edge_records().len()
+        // A damaged number must not make anyone count to four thousand million.
+        (self.edge_end() as usize).min(self.edge_reader().capacity())
     }
 
     /// The edges that start in a symbol, by kind, target and place.
     pub fn outgoing(&self, from: SymbolId, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
+        let count = self.edge_count() as u32;
         let run_of = |symbol: SymbolId| {
             let run = self.run(&self.known.out_offsets, symbol.0 as usize);
-            run.start as u32..run.end as u32
+            (run.start as u32).min(count)..(run.end as u32).min(count)
         };
         let run = run_of(from);
         let mut inside = self.lambdas_in(from).peekable();
         let numbers = if inside.peek().is_some() {
-            let mut numbers: Vec<u32> = run.chain(inside.flat_map(run_of)).collect();
-            let records = self.edge_records();
-            numbers.sort_by_key(|&number| {
-                records.get(number as usize).map(|record| {
-                    let bits = EdgeBits(record.bits.get());
-                    (bits.kind(), record.target.get(), record.line.get(), bits)
-                })
-            });
+            let mut reader = self.edge_reader();
+            let numbers = run.chain(inside.flat_map(run_of));
+            let mut edges: Vec<Edge> = numbers.filter_map(|number| reader.get(number)).collect();
+            edges.sort_by_key(|edge| (edge.bits.kind(), edge.target, edge.line, edge.bits));
             Numbers::Merged {
                 from,
-                run: numbers.into_iter(),
+                run: edges.into_iter(),
             }
         } else {
             Numbers::Out { from, run }
         };
-        Edges {
-            snapshot: self,
-            numbers,
-            kinds: kinds.into(),
-            lambdas: false,
-        }
+        self.edges_of(numbers, kinds.into())
     }
 
     /// The edges that end in a symbol, by source, in path and source order.
@@ -238,34 +249,24 @@ impl Snapshot {
             EdgeEnd::Symbol(_) => usize::MAX - 1,
             EdgeEnd::External(external) => self.symbol_count() + external.0 as usize,
         };
-        let entries: &[U32] = self.records(&self.known.in_edges);
-        let run = entries
-            .get(self.run(&self.known.in_offsets, target))
-            .unwrap_or_default();
-        Edges {
-            snapshot: self,
-            numbers: Numbers::In(run.iter()),
-            kinds: kinds.into(),
-            lambdas: false,
-        }
+        self.edges_of(Numbers::In(Rising::new(self.incoming_bytes(target))), kinds.into())
     }
 
     /// How many edges of any kind end in a symbol, without looking at them.
     pub fn incoming_count(&self, to: SymbolId) -> usize {
-        self.run(&self.known.in_offsets, to.0 as usize).len()
+        rising_count(self.incoming_bytes(to.0 as usize))
+    }
+
+    /// The numbers of the edges that end in a target.
+    fn incoming_bytes(&self, target: usize) -> &[u8] {
+        let run = self.run(&self.known.in_offsets, target);
+        self.bytes_of(&self.known.in_edges).get(run).unwrap_or_default()
     }
 
     /// All edges, by source.
     pub fn edges(&self, kinds: impl Into<EdgeKinds>) -> Edges<'_> {
-        Edges {
-            snapshot: self,
-            numbers: Numbers::All {
-                from: 0,
-                run: 0..self.edge_count() as u32,
-            },
-            kinds: kinds.into(),
-            lambdas: false,
-        }
+        let run = 0..self.edge_count() as u32;
+        self.edges_of(Numbers::All { from: 0, run }, kinds.into())
     }
 
     /// The edges that start in a file, by source.
@@ -273,12 +274,8 @@ impl Snapshot {
         let (from, run) = self
             .file(file)
             .map_or((0, 0..0), |file| (file.symbol_range().start, file.edge_range()));
-        Edges {
-            snapshot: self,
-            numbers: Numbers::All { from, run },
-            kinds: kinds.into(),
-            lambdas: false,
-        }
+        let run = run.start..run.end.min(self.edge_count() as u32);
+        self.edges_of(Numbers::All { from, run }, kinds.into())
     }
 
     /// The edges that start in a file, by source, where a lambda is a source and a target of its own.
@@ -286,6 +283,25 @@ impl Snapshot {
         Edges {
             lambdas: true,
             ..self.edges_of_file(file, kinds)
+        }
+    }
+
+    fn edges_of<'a>(&'a self, numbers: Numbers<'a>, kinds: EdgeKinds) -> Edges<'a> {
+        Edges {
+            snapshot: self,
+            reader: self.edge_reader(),
+            numbers,
+            kinds,
+            lambdas: false,
+        }
+    }
+
+    fn edge_reader(&self) -> EdgeReader<'_> {
+        EdgeReader {
+            bytes: self.bytes_of(&self.known.edges),
+            blocks: self.records(&self.known.edge_blocks),
+            forms: self.records(&self.known.edge_forms),
+            position: ReaderPosition::default(),
         }
     }
 
@@ -333,10 +349,6 @@ impl Snapshot {
         let offsets = offsets.get(symbols.start as usize..symbols.end as usize)?;
         let after = offsets.partition_point(|start| start.get() <= edge);
         Some(SymbolId(symbols.start + after.checked_sub(1)? as u32))
-    }
-
-    fn edge_records(&self) -> &[EdgeRecord] {
-        self.records(&self.known.edges)
     }
 
     fn external_records(&self) -> &[TextRecord] {

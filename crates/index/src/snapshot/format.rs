@@ -13,7 +13,7 @@ use crate::model::{EdgeKind, Origin};
 /// First bytes of every snapshot.
 pub(crate) const MAGIC: [u8; 8] = *b"LACONSN\n";
 /// Version of the layout. A file of any other version is rebuilt, not read.
-pub const SNAPSHOT_VERSION: u32 = 2;
+pub const SNAPSHOT_VERSION: u32 = 3;
 /// Most sections a header may announce.
 pub(crate) const MAX_SECTIONS: u32 = 256;
 
@@ -78,7 +78,8 @@ record! {
 }
 
 record! {
-    /// One symbol. Offsets are relative to its file, so that a file's records can be copied as they are.
+    /// One symbol, as segments hold it; on disk it is a [`super::symbol_row::SymbolRow`]. Offsets are relative to its file, so that a
+    /// file's records do not change with other files.
     SymbolRecord {
         /// Relative to the end of the file's own texts: signature, documentation, owner, and the name where the
         /// signature does not contain it.
@@ -105,17 +106,6 @@ record! {
         repeat: U32,
         doc_start: U32,
         doc_bytes: U32,
-    }
-}
-
-record! {
-    /// One edge, 12 bytes. Sorted by source, kind, target and place; the source is the symbol whose run it lies in.
-    EdgeRecord {
-        /// A symbol, or past the last symbol the rank of an external one.
-        target: U32,
-        line: U32,
-        /// See [`EdgeBits`].
-        bits: U32,
     }
 }
 
@@ -170,10 +160,11 @@ pub(crate) mod section {
     pub(crate) const SYMBOL_FILES: u32 = 4;
     /// First edge of each symbol, and the end.
     pub(crate) const OUT_OFFSETS: u32 = 5;
+    /// Edges by source, kind, target and place; see [`super::super::edge_blocks`].
     pub(crate) const EDGES: u32 = 6;
-    /// First entry of [`IN_EDGES`] of each symbol and external symbol, and the end.
+    /// First byte of [`IN_EDGES`] of each symbol and external symbol, and the end.
     pub(crate) const IN_OFFSETS: u32 = 7;
-    /// Edges by target.
+    /// Numbers of edges by target.
     pub(crate) const IN_EDGES: u32 = 8;
     pub(crate) const EXTERNALS: u32 = 9;
     /// First entry of [`NAME_SYMBOLS`] of each distinct name, and the end. Names are in folded order.
@@ -188,6 +179,12 @@ pub(crate) mod section {
     pub(crate) const FOLDED_NAMES: u32 = 16;
     /// Where each of them ends, its line end included.
     pub(crate) const FOLDED_NAME_ENDS: u32 = 17;
+    /// First byte of [`EDGES`] of each block.
+    pub(crate) const EDGE_BLOCKS: u32 = 18;
+    /// Kinds, origins and confidences of edges that occur.
+    pub(crate) const EDGE_FORMS: u32 = 19;
+    /// The symbols that do not fit their rows, by number.
+    pub(crate) const WIDE_SYMBOLS: u32 = 20;
 }
 
 /// Kind, origin, confidence and column of an edge in 32 bits.

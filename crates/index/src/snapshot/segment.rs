@@ -315,8 +315,8 @@ impl<'a> Layout<'a> {
             ..empty_symbol()
         });
         let mut repeats: HashMap<u64, u32> = HashMap::new();
-        // Symbols that share a text (a signature of several variables) share its bytes.
-        let mut shared: Option<(Name, u32)> = None;
+        // Symbols that are written alike (`def setUp(self):`, several variables of one declaration) share the bytes.
+        let mut shared: HashMap<Name, u32> = HashMap::new();
         for (definition, place) in facts.definitions.iter().zip(&self.places) {
             if !place.is_symbol {
                 let repeat = repeats.entry(!place.identity).or_insert(0);
@@ -331,12 +331,11 @@ impl<'a> Layout<'a> {
             let doc = cut(definition.doc.map_or("", |doc| facts.text(doc)), syntax::facts::MAX_DOC);
             let found = find_word(signature, name);
             let plain = doc.is_empty() && place.owner.is_empty() && found.is_some();
-            let start = match shared {
-                Some((same, start)) if plain && same == definition.signature => start,
-                _ => text.len() as u32,
-            };
+            let known = shared.get(&definition.signature).copied().filter(|_| plain);
+            let start = known.unwrap_or(text.len() as u32);
             let mut name_start = found.unwrap_or(0);
-            if start as usize == text.len() {
+            if known.is_none() {
+                shared.insert(definition.signature, start);
                 text.push_str(signature);
                 text.push_str(doc);
                 text.push_str(&place.owner);
@@ -344,7 +343,6 @@ impl<'a> Layout<'a> {
                     name_start = text.len() - start as usize;
                     text.push_str(name);
                 }
-                shared = Some((definition.signature, start));
             }
             let span = definition.span;
             let (doc_start, doc_bytes) = definition

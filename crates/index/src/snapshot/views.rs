@@ -10,6 +10,7 @@ use super::format::{
     EDGE_KINDS, FILE_KIND, FileRecord, KINDS, LanguageRecord, ORIGINS, SkippedRecord, SymbolRecord, TotalsRecord,
     kind_of, section, visibility_of,
 };
+use super::symbol_row::{SymbolRow, WideSymbol};
 use super::{Snapshot, SymbolId};
 use crate::model::{EdgeKind, FileId, Origin};
 use crate::scan::SkipReason;
@@ -148,7 +149,7 @@ impl<'a> FileView<'a> {
 #[derive(Clone, Copy)]
 pub struct SymbolView<'a> {
     snapshot: &'a Snapshot,
-    record: &'a SymbolRecord,
+    row: &'a SymbolRow,
     id: SymbolId,
 }
 
@@ -160,17 +161,17 @@ impl<'a> SymbolView<'a> {
 
     /// Whether it is a file as a whole.
     pub fn is_file(&self) -> bool {
-        self.record.kind == FILE_KIND
+        self.row.kind() == FILE_KIND
     }
 
     /// Whether it is a function without a name.
     pub fn is_lambda(&self) -> bool {
-        self.record.kind == Kind::Lambda as u8
+        self.row.kind() == Kind::Lambda as u8
     }
 
     /// What it is; [`Kind::Module`] for a file.
     pub fn kind(&self) -> Kind {
-        kind_of(self.record.kind)
+        kind_of(self.row.kind())
     }
 
     /// Its own name; the last part of the path for a file.
@@ -179,12 +180,14 @@ impl<'a> SymbolView<'a> {
             let path = self.path();
             return path.rsplit('/').next().unwrap_or(path);
         }
-        self.text(u32::from(self.record.name_start.get()), self.record.name_length.get())
+        let record = self.record();
+        self.text(&record, u32::from(record.name_start.get()), record.name_length.get())
     }
 
     /// One line as written, without the body.
     pub fn signature(&self) -> &'a str {
-        self.text(0, self.record.signature_length.get())
+        let record = self.record();
+        self.text(&record, 0, record.signature_length.get())
     }
 
     /// First sentence of its documentation, empty when there is none.
@@ -192,54 +195,59 @@ impl<'a> SymbolView<'a> {
         if self.is_file() {
             return self.file().map_or("", |file| file.doc());
         }
+        let record = self.record();
         self.text(
-            u32::from(self.record.signature_length.get()),
-            self.record.doc_length.get(),
+            &record,
+            u32::from(record.signature_length.get()),
+            record.doc_length.get(),
         )
     }
 
     /// The owner's name where the definition names it itself and the owner is not in the same file (Go receivers, `impl`,
     /// `A::b` outside of `A`), as dotted names; empty otherwise.
     pub fn named_owner(&self) -> &'a str {
-        let start = u32::from(self.record.signature_length.get()) + u32::from(self.record.doc_length.get());
-        self.text(start, self.record.owner_length.get())
+        let record = self.record();
+        let start = u32::from(record.signature_length.get()) + u32::from(record.doc_length.get());
+        self.text(&record, start, record.owner_length.get())
     }
 
     /// Who may use it.
     pub fn visibility(&self) -> Visibility {
-        visibility_of(self.record.visibility)
+        visibility_of(self.row.visibility())
     }
 
     /// Yes-or-no facts.
     pub fn flags(&self) -> Flags {
-        Flags(self.record.flags.get())
+        Flags(self.record().flags.get())
     }
 
     /// The whole definition, in bytes of the decoded text and in lines. For a file, all of it.
     pub fn span(&self) -> Span {
+        let record = self.record();
         Span {
-            start: self.record.span_start.get(),
-            end: self.record.span_end.get(),
-            start_line: self.record.start_line.get(),
-            end_line: self.record.end_line.get(),
+            start: record.span_start.get(),
+            end: record.span_end.get(),
+            start_line: record.start_line.get(),
+            end_line: record.end_line.get(),
         }
     }
 
     /// Where its name stands.
     pub fn name_at(&self) -> Position {
+        let record = self.record();
         Position {
-            line: self
-                .record
+            line: record
                 .start_line
                 .get()
-                .saturating_add(u32::from(self.record.name_line.get())),
-            column: u32::from(self.record.name_column.get()),
+                .saturating_add(u32::from(record.name_line.get())),
+            column: u32::from(record.name_column.get()),
         }
     }
 
     /// Bytes of its whole documentation comment in the decoded text.
     pub fn doc_span(&self) -> Option<Range<u32>> {
-        let (start, length) = (self.record.doc_start.get(), self.record.doc_bytes.get());
+        let record = self.record();
+        let (start, length) = (record.doc_start.get(), record.doc_bytes.get());
         (length > 0).then(|| start..start.saturating_add(length))
     }
 
@@ -261,7 +269,7 @@ impl<'a> SymbolView<'a> {
     /// The symbol that contains it, in the same file: its owner where that is known, else the definition around it, else
     /// the file. `None` for a file.
     pub fn parent(&self) -> Option<SymbolView<'a>> {
-        let parent = self.record.parent.get();
+        let parent = self.record().parent.get();
         if self.is_file() {
             return None;
         }
@@ -299,22 +307,32 @@ impl<'a> SymbolView<'a> {
             return self.path().to_string();
         }
         let mut id = format!("{}::{}", self.path(), self.qualified_name());
-        if self.record.repeat.get() > 0 {
-            id.push_str(&format!("~{}", u64::from(self.record.repeat.get()) + 1));
+        let repeat = self.record().repeat.get();
+        if repeat > 0 {
+            id.push_str(&format!("~{}", u64::from(repeat) + 1));
         }
         id
     }
 
     /// Which definition of its id it is: 1 for the first.
     pub fn repeat(&self) -> u32 {
-        self.record.repeat.get().saturating_add(1)
+        self.record().repeat.get().saturating_add(1)
     }
 
-    fn text(&self, offset: u32, length: u16) -> &'a str {
+    /// All that its row tells, or its wide record.
+    #[inline(always)]
+    fn record(&self) -> SymbolRecord {
+        match self.row.is_wide() {
+            false => self.row.record(),
+            true => self.snapshot.wide_symbol(self.id),
+        }
+    }
+
+    fn text(&self, record: &SymbolRecord, offset: u32, length: u16) -> &'a str {
         let Some(file) = self.file() else { return "" };
         let start = file
             .symbol_text_start()
-            .saturating_add(u64::from(self.record.text_start.get()))
+            .saturating_add(u64::from(record.text_start.get()))
             .saturating_add(u64::from(offset));
         self.snapshot
             .text(&self.snapshot.known.text, start, usize::from(length))
@@ -414,15 +432,15 @@ impl Snapshot {
 
     /// Number of symbols, files included.
     pub fn symbol_count(&self) -> usize {
-        self.symbol_records().len()
+        self.symbol_rows().len()
     }
 
     /// All symbols by file and source order, files included, lambdas not.
     pub fn symbols(&self) -> impl DoubleEndedIterator<Item = SymbolView<'_>> {
-        let records = self.symbol_records();
-        let views = records.iter().enumerate().map(move |(number, record)| SymbolView {
+        let rows = self.symbol_rows();
+        let views = rows.iter().enumerate().map(move |(number, row)| SymbolView {
             snapshot: self,
-            record,
+            row,
             id: SymbolId(number as u32),
         });
         views.filter(|symbol| !symbol.is_lambda())
@@ -430,10 +448,10 @@ impl Snapshot {
 
     /// One symbol.
     pub fn symbol(&self, id: SymbolId) -> Option<SymbolView<'_>> {
-        let record = self.symbol_records().get(id.0 as usize)?;
+        let row = self.symbol_rows().get(id.0 as usize)?;
         Some(SymbolView {
             snapshot: self,
-            record,
+            row,
             id,
         })
     }
@@ -494,19 +512,18 @@ impl Snapshot {
 
     /// The lambdas that stand directly in a symbol.
     pub(super) fn lambdas_in(&self, symbol: SymbolId) -> impl Iterator<Item = SymbolId> {
-        let records = self.symbol_records();
         let first = self
             .file(self.file_of(symbol))
             .map_or(symbol.0, |file| file.symbol_range().start);
-        let end = records.get(symbol.0 as usize).map_or(0, |record| record.span_end.get());
+        let end = self.symbol(symbol).map_or(0, |symbol| symbol.record().span_end.get());
         // What a symbol holds comes after it and starts before it ends.
         (symbol.0.saturating_add(1)..)
-            .map_while(move |number| Some((number, records.get(number as usize)?)))
-            .take_while(move |(_, record)| record.kind != FILE_KIND && record.span_start.get() < end)
-            .filter(move |(_, record)| {
-                record.kind == Kind::Lambda as u8 && first.checked_add(record.parent.get()) == Some(symbol.0)
+            .map_while(move |number| self.symbol(SymbolId(number)))
+            .take_while(move |inside| !inside.is_file() && inside.record().span_start.get() < end)
+            .filter(move |inside| {
+                inside.is_lambda() && first.checked_add(inside.record().parent.get()) == Some(symbol.0)
             })
-            .map(|(number, _)| SymbolId(number))
+            .map(|inside| inside.id)
     }
 
     /// The symbol that counts for what `symbol` does: the one around a lambda.
@@ -521,7 +538,20 @@ impl Snapshot {
         self.records(&self.known.files)
     }
 
-    fn symbol_records(&self) -> &[SymbolRecord] {
+    /// One past the last edge, as the files tell.
+    pub(super) fn edge_end(&self) -> u32 {
+        self.file_records().last().map_or(0, |end| end.edge_start.get())
+    }
+
+    fn symbol_rows(&self) -> &[SymbolRow] {
         self.records(&self.known.symbols)
+    }
+
+    /// The record of a symbol whose row is wide; empty where there is none.
+    #[cold]
+    fn wide_symbol(&self, id: SymbolId) -> SymbolRecord {
+        let wide: &[WideSymbol] = self.records(&self.known.wide_symbols);
+        let found = wide.binary_search_by_key(&id.0, |symbol| symbol.number.get());
+        found.map_or_else(|_| zerocopy::FromZeros::new_zeroed(), |at| wide[at].record)
     }
 }

@@ -8,13 +8,15 @@ use std::io::{self, Seek, SeekFrom, Write};
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
+use super::edge_blocks::{Edge, EdgeWriter, Forms, put_rising};
 use super::format::{
-    EdgeBits, EdgeRecord, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry,
-    SkippedRecord, TextRecord, TotalsRecord, section,
+    EdgeBits, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry, SkippedRecord,
+    TextRecord, TotalsRecord, section,
 };
 use super::header_checksum;
 use super::names::Names;
 use super::segment::{EXTERNAL, FileEdges, Segment};
+use super::symbol_row::{SymbolRow, WideSymbol};
 use crate::scan::Skipped;
 
 /// All that a snapshot is made from.
@@ -44,7 +46,7 @@ pub(crate) struct FileInput<'a> {
 }
 
 /// Number of sections that [`write`] makes.
-const SECTIONS: usize = 17;
+const SECTIONS: usize = 20;
 const ALIGNMENT: u64 = 64;
 const BLOCK: usize = 1 << 18;
 
@@ -147,16 +149,27 @@ impl<'a> Assembly<'a> {
     }
 
     fn write_symbols(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
-        sink.begin(section::SYMBOLS, size_of::<super::format::SymbolRecord>())?;
-        for file in self.files {
-            sink.put(file.segment.symbols.as_bytes())?;
-            for symbol in &file.segment.symbols {
+        sink.begin(section::SYMBOLS, size_of::<SymbolRow>())?;
+        let (mut rows, mut wide) = (Vec::new(), Vec::new());
+        for (file, &base) in self.files.iter().zip(&self.symbol_bases) {
+            rows.clear();
+            for (number, symbol) in (base..).zip(&file.segment.symbols) {
                 if symbol.kind != FILE_KIND {
                     self.totals.symbols[usize::from(symbol.kind & 31)] += 1;
                 }
+                let row = SymbolRow::new(symbol);
+                if row.is_wide() {
+                    wide.push(WideSymbol {
+                        number: U32::new(number),
+                        record: *symbol,
+                    });
+                }
+                rows.push(row);
             }
+            sink.put(rows.as_bytes())?;
         }
         sink.end()?;
+        sink.whole(section::WIDE_SYMBOLS, size_of::<WideSymbol>(), wide.as_bytes())?;
         sink.begin(section::SYMBOL_FILES, 4)?;
         let mut column = Vec::new();
         for (number, file) in self.files.iter().enumerate() {
@@ -178,49 +191,64 @@ impl<'a> Assembly<'a> {
         // `starts[target + 1]` counts first and is then summed up to where each target's run starts.
         let mut starts = vec![0u32; symbol_count + self.externals.len() + 1];
         let mut out_offsets = Vec::with_capacity(symbol_count + 1);
-        let mut edge_number = 0u32;
-        let mut records = Vec::new();
-        sink.begin(section::EDGES, size_of::<EdgeRecord>())?;
+        let all = self.files.iter().flat_map(|file| &file.edges.edges);
+        let forms = Forms::of(all.map(|edge| EdgeBits(edge.bits)));
+        sink.whole(section::EDGE_FORMS, 2, forms.table().as_bytes())?;
+        let mut writer = EdgeWriter::new(forms);
+        let mut bytes = Vec::new();
+        sink.begin(section::EDGES, 1)?;
         for file in self.files {
-            records.clear();
+            bytes.clear();
             let mut edges = file.edges.edges.iter().peekable();
             for symbol in 0..file.segment.symbols.len() as u32 {
-                out_offsets.push(U32::new(edge_number));
+                out_offsets.push(U32::new(writer.count()));
                 while let Some(edge) = edges.next_if(|edge| edge.from <= symbol) {
                     let target = target_of(&self.symbol_bases, edge.file, edge.to);
                     starts[target as usize + 1] += 1;
                     let bits = EdgeBits(edge.bits);
                     self.totals.edges[bits.kind() as usize][bits.origin() as usize] += 1;
-                    records.push(EdgeRecord {
-                        target: U32::new(target),
-                        line: U32::new(edge.line),
-                        bits: U32::new(edge.bits),
-                    });
-                    edge_number += 1;
+                    let line = edge.line;
+                    writer.append(Edge { target, line, bits }, &mut bytes);
                 }
             }
-            sink.put(records.as_bytes())?;
+            sink.put(&bytes)?;
         }
         sink.end()?;
-        out_offsets.push(U32::new(edge_number));
+        if writer.length() >= u64::from(u32::MAX) {
+            return Err(io::Error::other("the edges of the tree exceed four gigabytes"));
+        }
+        let edge_count = writer.count();
+        sink.whole(section::EDGE_BLOCKS, 4, writer.blocks.as_bytes())?;
+        out_offsets.push(U32::new(edge_count));
         sink.whole(section::OUT_OFFSETS, 4, out_offsets.as_bytes())?;
         drop(out_offsets);
 
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        sink.numbers(section::IN_OFFSETS, &starts)?;
-        let mut in_edges = vec![U32::new(0); edge_number as usize];
+        let mut in_edges = vec![0u32; edge_count as usize];
         let mut number = 0u32;
         for file in self.files {
             for edge in &file.edges.edges {
                 let cursor = &mut starts[target_of(&self.symbol_bases, edge.file, edge.to) as usize];
-                in_edges[*cursor as usize] = U32::new(number);
+                in_edges[*cursor as usize] = number;
                 *cursor += 1;
                 number += 1;
             }
         }
-        sink.whole(section::IN_EDGES, 4, in_edges.as_bytes())?;
+        // Each cursor stands at the end of its run now, where the next one starts.
+        sink.begin(section::IN_EDGES, 1)?;
+        let (mut start, mut length) = (0, 0);
+        for end in &mut starts {
+            bytes.clear();
+            put_rising(&mut bytes, in_edges.get(start..*end as usize).unwrap_or_default());
+            sink.put(&bytes)?;
+            start = *end as usize;
+            *end = length;
+            length += bytes.len() as u32;
+        }
+        sink.end()?;
+        sink.numbers(section::IN_OFFSETS, &starts)?;
         sink.whole(section::EXTERNALS, size_of::<TextRecord>(), self.externals.as_bytes())
     }
 
