@@ -12,7 +12,7 @@ use super::format::SymbolRecord;
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct SymbolRow {
-    text_start: U32,
+    text_start: [u8; 3],
     span_start: U32,
     start_line: [u8; 3],
     /// From `span_start`.
@@ -20,7 +20,7 @@ pub(crate) struct SymbolRow {
     /// From `start_line`.
     lines: U16,
     parent: U16,
-    flags: U16,
+    flags: [u8; 3],
     /// From `span_start`, in either direction; 0 without a comment.
     doc_distance: U16,
     doc_bytes: U16,
@@ -59,23 +59,26 @@ impl SymbolRow {
     fn narrow(record: &SymbolRecord, kind: u8) -> Option<SymbolRow> {
         let short = |number: u32| u16::try_from(number).ok().map(U16::new);
         let byte = |number: U16| u8::try_from(number.get()).ok();
-        let line = record.start_line.get().to_le_bytes();
+        let three = |number: U32| match number.get().to_le_bytes() {
+            [low, middle, high, 0] => Some([low, middle, high]),
+            _ => None,
+        };
         let distance = match record.doc_bytes.get() {
             0 => 0,
             _ => i64::from(record.doc_start.get()) - i64::from(record.span_start.get()),
         };
         let has_stray_doc = record.doc_bytes.get() == 0 && record.doc_start.get() != 0;
-        if line[3] != 0 || has_stray_doc || record.kind > 31 || record.visibility > 3 {
+        if has_stray_doc || record.kind > 31 || record.visibility > 3 {
             return None;
         }
         Some(SymbolRow {
-            text_start: record.text_start,
+            text_start: three(record.text_start)?,
             span_start: record.span_start,
-            start_line: [line[0], line[1], line[2]],
+            start_line: three(record.start_line)?,
             span_length: short(record.span_end.get().checked_sub(record.span_start.get())?)?,
             lines: short(record.end_line.get().checked_sub(record.start_line.get())?)?,
             parent: short(record.parent.get())?,
-            flags: short(record.flags.get())?,
+            flags: three(record.flags)?,
             doc_distance: U16::new(i16::try_from(distance).ok()? as u16),
             doc_bytes: short(record.doc_bytes.get())?,
             signature_length: byte(record.signature_length)?,
@@ -108,15 +111,15 @@ impl SymbolRow {
     #[inline(always)]
     pub(crate) fn record(&self) -> SymbolRecord {
         let start = self.span_start.get();
-        let [low, middle, high] = self.start_line;
-        let start_line = u32::from_le_bytes([low, middle, high, 0]);
+        let three = |[low, middle, high]: [u8; 3]| u32::from_le_bytes([low, middle, high, 0]);
+        let start_line = three(self.start_line);
         let wide = |byte: u8| U16::new(u16::from(byte));
         let doc_start = match self.doc_bytes.get() {
             0 => 0,
             _ => start.wrapping_add_signed(i32::from(self.doc_distance.get() as i16)),
         };
         SymbolRecord {
-            text_start: self.text_start,
+            text_start: U32::new(three(self.text_start)),
             signature_length: wide(self.signature_length),
             doc_length: wide(self.doc_length),
             owner_length: wide(self.owner_length),
@@ -124,7 +127,7 @@ impl SymbolRow {
             name_length: wide(self.name_length),
             kind: self.kind(),
             visibility: self.visibility(),
-            flags: U32::new(u32::from(self.flags.get())),
+            flags: U32::new(three(self.flags)),
             parent: U32::new(u32::from(self.parent.get())),
             span_start: self.span_start,
             span_end: U32::new(start.saturating_add(u32::from(self.span_length.get()))),
@@ -179,7 +182,8 @@ mod tests {
             let row = SymbolRow::new(&record);
             prop_assert_eq!((row.kind(), row.visibility()), (kind, visibility));
             if !row.is_wide() {
-                prop_assert_eq!(row.record().as_bytes(), record.as_bytes());
+                let read = row.record();
+                prop_assert_eq!(read.as_bytes(), record.as_bytes());
             }
         }
     }

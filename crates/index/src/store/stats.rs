@@ -2,6 +2,8 @@
 //! is not read again.
 //!
 //! A file that changed so shortly before it was read that a second change could carry the same time is not trusted.
+//!
+//! On disk it is compressed, in path order, so that neighbours share most of their paths.
 
 use std::io::Write;
 
@@ -28,7 +30,7 @@ pub(crate) enum Known {
 }
 
 /// What is known of the files of a tree.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Stats {
     /// Configuration and version under which the entries hold.
     context: [u8; 32],
@@ -41,7 +43,12 @@ struct Entry {
     known: Known,
 }
 
+/// [`Stats`] as they are written: the context, then the files in path order.
+type Written<P, E> = ([u8; 32], Vec<(P, E)>);
+
 const NAME: &str = "stats";
+/// Largest content that is believed.
+const MAX_CONTENT: usize = 1 << 30;
 /// Times closer than this to the moment of reading are not trusted.
 const RACY: i128 = 2_000_000_000;
 
@@ -61,18 +68,26 @@ impl Stats {
         if blake3::hash(content).as_bytes() != checksum {
             return empty;
         }
-        match postcard::from_bytes::<Stats>(content) {
-            Ok(stats) if stats.context == context => stats,
+        match unpack(content) {
+            Some((written_in, entries)) if written_in == context => Stats {
+                context,
+                entries: entries.into_iter().collect(),
+            },
             _ => empty,
         }
     }
 
     /// Writes the cache.
     pub(crate) fn save(&self, directory: &Directory) -> Result<(), StoreError> {
-        let content = postcard::to_stdvec(self).unwrap_or_default();
+        let mut entries: Vec<(&str, &Entry)> = self.entries.iter().map(|(path, entry)| (&**path, entry)).collect();
+        entries.sort_unstable_by_key(|(path, _)| *path);
+        let written: Written<&str, &Entry> = (self.context, entries);
+        let content = postcard::to_stdvec(&written).unwrap_or_default();
         directory.replace(NAME, |file| {
-            file.write_all(blake3::hash(&content).as_bytes())?;
-            file.write_all(&content)
+            let mut packed = (content.len() as u64).to_le_bytes().to_vec();
+            packed.extend(zstd::bulk::compress(&content, 1)?);
+            file.write_all(blake3::hash(&packed).as_bytes())?;
+            file.write_all(&packed)
         })?;
         Ok(())
     }
@@ -101,4 +116,11 @@ impl Stats {
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.entries.retain(|path, _| keep(path));
     }
+}
+
+fn unpack(packed: &[u8]) -> Option<Written<Box<str>, Entry>> {
+    let (length, compressed) = packed.split_first_chunk::<8>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let content = zstd::bulk::decompress(compressed, length.min(MAX_CONTENT)).ok()?;
+    postcard::from_bytes(&content).ok()
 }

@@ -195,7 +195,7 @@ impl<'t> Lowering<'t> {
                     self.rules.rule(child.kind).action,
                     Action::Decorator | Action::Base | Action::Modifiers
                 ) {
-                    self.lower(child.node, Role::Read);
+                    self.lower_child(child, Role::Read);
                 }
             }
         }
@@ -306,7 +306,7 @@ impl<'t> Lowering<'t> {
                     self.collect_modifiers(&inner, flags, visibility);
                 }
                 Action::Decorator => {
-                    self.lower(child.node, Role::Read);
+                    self.lower_child(child, Role::Read);
                 }
                 _ => {}
             }
@@ -394,7 +394,7 @@ impl<'t> Lowering<'t> {
             if rule.action == Action::Base && !rule.hook {
                 self.base_clause(id, child.node, rule.base.unwrap_or(BaseKind::Extends));
             } else if rule.action == Action::Base {
-                self.lower(child.node, Role::Inherit);
+                self.lower_child(child, Role::Inherit);
             }
         }
         (self.scope, self.definition) = (inner, definition);
@@ -415,10 +415,10 @@ impl<'t> Lowering<'t> {
                 Action::Base => self.base_clause(id, child.node, rule.base.unwrap_or(kind)),
                 // Keyword arguments of a Python class, constructor arguments of a Kotlin base.
                 Action::Argument | Action::Spread | Action::Arguments | Action::Modifiers => {
-                    self.lower(child.node, Role::Read);
+                    self.lower_child(child, Role::Read);
                 }
                 _ => {
-                    let type_ = self.lower(child.node, Role::Inherit);
+                    let type_ = self.lower_child(child, Role::Inherit);
                     self.add_base(id, type_, kind);
                 }
             }

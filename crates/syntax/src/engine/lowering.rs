@@ -588,7 +588,7 @@ impl<'t> Lowering<'t> {
                 Action::Skip if !rule.hook => {}
                 Action::Comment if !rule.hook => self.comment(child.node),
                 _ => {
-                    self.lower(child.node, Role::Read);
+                    self.lower_child(child, Role::Read);
                     if !rule.keeps_doc && rule.action != Action::Decorator {
                         self.pending_doc = None;
                         self.pending_decorators.clear();
@@ -606,7 +606,15 @@ impl<'t> Lowering<'t> {
 
     /// Lowers `node`: writes the facts inside it and returns its value. `role` is what happens to the name it ends in.
     pub(crate) fn lower(&mut self, node: Node<'t>, role: Role) -> ExpressionId {
-        let kind = node.kind_id();
+        self.lower_kind(node, node.kind_id(), role)
+    }
+
+    /// As [`Lowering::lower`], for a child whose kind is at hand: asking the tree for it costs as much as a short rule.
+    pub(crate) fn lower_child(&mut self, child: &Child<'t>, role: Role) -> ExpressionId {
+        self.lower_kind(child.node, child.kind, role)
+    }
+
+    fn lower_kind(&mut self, node: Node<'t>, kind: u16, role: Role) -> ExpressionId {
         let rule = self.rules.rule(kind);
         // The leaves that make up most trees need neither children nor stack.
         if !rule.hook {

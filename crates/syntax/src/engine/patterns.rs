@@ -79,7 +79,7 @@ impl<'t> Lowering<'t> {
         let assigned = self.assign_parts(rule.action, parts, Declare::new(rule.declare.into(), node));
         for child in children.named() {
             if ![parts.target, parts.value, parts.type_].contains(&Some(child.node)) {
-                self.lower(child.node, Role::Read);
+                self.lower_child(child, Role::Read);
             }
         }
         assigned

@@ -70,7 +70,7 @@ impl<'t> Lowering<'t> {
                     if Some(child.node) == type_node {
                         type_ = self.lower_type(child.node);
                     } else {
-                        self.lower(child.node, Role::Read);
+                        self.lower_child(child, Role::Read);
                     }
                 }
                 self.wrap(type_, Expression::Typed)
@@ -84,9 +84,9 @@ impl<'t> Lowering<'t> {
                 let mut value = UNKNOWN;
                 for child in children.named() {
                     if Some(child.node) == inner {
-                        value = self.lower(child.node, role);
+                        value = self.lower_child(child, role);
                     } else {
-                        self.lower(child.node, Role::Read);
+                        self.lower_child(child, Role::Read);
                     }
                 }
                 self.wrap(value, Expression::Wrapped)
@@ -165,9 +165,9 @@ impl<'t> Lowering<'t> {
         let mut value = UNKNOWN;
         for child in children.named() {
             if Some(child.node) == chosen {
-                value = self.lower(child.node, role);
+                value = self.lower_child(child, role);
             } else {
-                self.lower(child.node, Role::Read);
+                self.lower_child(child, Role::Read);
             }
         }
         value
@@ -193,7 +193,7 @@ impl<'t> Lowering<'t> {
         // Type arguments and the like.
         for child in children.named() {
             if child.node.start_byte() > name.start_byte() {
-                self.lower(child.node, Role::Type);
+                self.lower_child(child, Role::Type);
             }
         }
         value
@@ -240,7 +240,7 @@ impl<'t> Lowering<'t> {
         self.call_arguments = 0;
         for child in children.named() {
             if Some(child.node) != object && child.node != name && Some(child.node) != arguments {
-                self.lower(child.node, Role::Read);
+                self.lower_child(child, Role::Read);
             }
         }
         let arguments = self.lower_arguments(arguments, listed.as_ref());
@@ -285,7 +285,7 @@ impl<'t> Lowering<'t> {
         for child in children.named() {
             let holds_arguments = |arguments: Node<'t>| child.node.byte_range().contains(&arguments.start_byte());
             if child.node != callee && !arguments.is_some_and(holds_arguments) {
-                self.lower(child.node, Role::Read);
+                self.lower_child(child, Role::Read);
             }
         }
         let arguments = self.lower_arguments(arguments, listed.as_ref());
@@ -342,7 +342,7 @@ impl<'t> Lowering<'t> {
         let mut values = SmallVec::new();
         for child in children.named() {
             if !matches!(self.rules.rule(child.kind).action, Action::Comment | Action::Skip) {
-                values.push(self.lower(child.node, role));
+                values.push(self.lower_child(child, role));
             }
         }
         values
@@ -380,7 +380,7 @@ impl<'t> Lowering<'t> {
         let mut named = None;
         for child in children.named() {
             if child.node != object {
-                let lowered = self.lower(child.node, Role::Read);
+                let lowered = self.lower_child(child, Role::Read);
                 if Some(child.node) == key_node {
                     key = self.literal_key(child.node, lowered);
                     named = Some(lowered).filter(|_| self.rule(child.node).action == Action::Name);
@@ -427,11 +427,11 @@ impl<'t> Lowering<'t> {
                     entries.extend([key, value]);
                 }
                 Action::Spread => {
-                    let value = self.lower(child.node, Role::Read);
+                    let value = self.lower_child(child, Role::Read);
                     entries.extend([value, value]);
                 }
                 _ => {
-                    self.lower(child.node, Role::Read);
+                    self.lower_child(child, Role::Read);
                 }
             }
         }
@@ -459,7 +459,7 @@ impl<'t> Lowering<'t> {
                 to = child.node.end_byte();
             } else if self.rules.rule(child.kind).action != Action::Skip {
                 interpolated = true;
-                self.lower(child.node, Role::Read);
+                self.lower_child(child, Role::Read);
             }
         }
         let start = from.unwrap_or(0);
@@ -485,9 +485,9 @@ impl<'t> Lowering<'t> {
                 } else {
                     Role::Read
                 };
-                values.push(self.lower(child.node, inner));
+                values.push(self.lower_child(child, inner));
             } else {
-                self.lower(child.node, Role::Read);
+                self.lower_child(child, Role::Read);
             }
         }
         self.choice(&values)
@@ -502,7 +502,7 @@ impl<'t> Lowering<'t> {
         let mut arguments: SmallVec<[ExpressionId; 4]> = SmallVec::new();
         for child in children.named() {
             if Some(child.node) == base_node {
-                base = self.lower(child.node, role);
+                base = self.lower_child(child, role);
                 continue;
             }
             let inner = self.rules.rule(child.kind).action;
@@ -510,7 +510,7 @@ impl<'t> Lowering<'t> {
                 let list = self.children(child.node);
                 arguments.extend(self.lower_all(&list, Role::Type));
             } else {
-                arguments.push(self.lower(child.node, Role::Type));
+                arguments.push(self.lower_child(child, Role::Type));
             }
         }
         let arguments = self.push_list(&arguments);
