@@ -266,8 +266,11 @@ fn findings(rows: &Map<String, Value>, entries: &mut Vec<(String, String)>) -> O
     Some(lines)
 }
 
+/// File, place and row of a finding.
+type Placed = (String, (u64, u64), Map<String, Value>);
+
 fn read_findings(header: &Header, lines: &[&str], rows: &mut Vec<Value>) -> Option<()> {
-    let mut found: Vec<(String, (u64, u64), Map<String, Value>)> = Vec::new();
+    let mut found: Vec<Placed> = Vec::new();
     let mut folder = Folder::at("");
     let mut under = String::new();
     for line in lines {
