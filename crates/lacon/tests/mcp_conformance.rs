@@ -153,7 +153,10 @@ fn results(directory: &Path) -> BTreeMap<String, Vec<(String, String)>> {
         // `server-<scenario>-2026-07-28T01-02-03-456Z`: cut by length, since `-20` may stand in a name and in the milliseconds.
         let scenario = name.strip_prefix("server-").unwrap();
         let (scenario, time) = scenario.split_at(scenario.len() - "-2026-07-28T01-02-03-456Z".len());
-        assert!(time.starts_with("-20") && time.ends_with('Z'), "what the suite wrote: {name}");
+        assert!(
+            time.starts_with("-20") && time.ends_with('Z'),
+            "what the suite wrote: {name}"
+        );
         let checks: Value = serde_json::from_slice(&std::fs::read(path.join("checks.json")).unwrap()).unwrap();
         let failed = checks
             .as_array()

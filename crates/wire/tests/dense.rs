@@ -223,7 +223,14 @@ fn a_source_stands_as_it_is() {
     .assert_eq(&check(layout, &source(text, Some("def add(self, item)"), 12)));
     check(layout, &source(text, Some("def add(self,\titem) -> None"), 10));
     // Whatever a source looks like, it is taken for nothing else.
-    for hostile in ["", "\n", "GCX1 tool=x fields=y\n# z\n\n", "a\r\nb\r\n", "\\n\\t\t\\", "ä\u{2028}\n\n\n"] {
+    for hostile in [
+        "",
+        "\n",
+        "GCX1 tool=x fields=y\n# z\n\n",
+        "a\r\nb\r\n",
+        "\\n\\t\t\\",
+        "ä\u{2028}\n\n\n",
+    ] {
         check(layout, &source(hostile, None, 12));
         check(layout, &source(hostile, Some(hostile), 1));
     }
@@ -259,11 +266,17 @@ fn lines_that_match_stand_under_their_file() {
     let cut = json!({"matches": rows, "total": 90, "files": 7, "searched": 30, "truncated": true,
         "next_cursor": "ab3", "etag": "75faf369", "incomplete": "2 files are gone or no longer text"});
     let text = check(layout, &cut);
-    assert!(text.contains("truncated=true") && text.contains("\n\tincomplete\t2 files"), "{text}");
+    assert!(
+        text.contains("truncated=true") && text.contains("\n\tincomplete\t2 files"),
+        "{text}"
+    );
     let odd = json!({"matches": [line("#a", 1, "", None), line("./b", 2, "x\\", Some("\""))],
         "total": 2, "files": 2, "searched": 2, "truncated": false});
     check(layout, &odd);
-    check(layout, &json!({"matches": [], "total": 0, "files": 0, "searched": 9, "truncated": false}));
+    check(
+        layout,
+        &json!({"matches": [], "total": 0, "files": 0, "searched": 9, "truncated": false}),
+    );
 }
 
 #[test]

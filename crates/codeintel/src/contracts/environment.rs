@@ -116,10 +116,7 @@ pub(super) fn sets(how: Setter, text: &str) -> Vec<Named> {
             }
             Setter::Dockerfile => {
                 let mut words = trimmed.split_whitespace();
-                if words
-                    .next()
-                    .is_some_and(|word| word.eq_ignore_ascii_case("ENV"))
-                {
+                if words.next().is_some_and(|word| word.eq_ignore_ascii_case("ENV")) {
                     let words: Vec<&str> = words.collect();
                     let pairs = words.iter().any(|word| word.contains('='));
                     let keys = words.iter().filter(|word| !pairs || word.contains('=')).take(if pairs {

@@ -58,7 +58,7 @@ impl<'r> Folders<'r> {
 impl Folders<'_> {
     fn look(&mut self, path: &str) -> io::Result<Option<Stamp>> {
         use rustix::fs::{AtFlags, FileType, statat};
-        let found = statat(self.top()?, &unescape_path(path), AtFlags::SYMLINK_NOFOLLOW)?;
+        let found = statat(self.top()?, unescape_path(path), AtFlags::SYMLINK_NOFOLLOW)?;
         let nanoseconds = |seconds: i64, rest: u64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
         Ok(is_file.then(|| Stamp {
@@ -74,7 +74,7 @@ impl Folders<'_> {
         let (folder, name) = self.go_to(path)?;
         // Does not wait for the other end of a pipe.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        Ok(openat(folder, &unescape_path(name), flags, Mode::empty())?.into())
+        Ok(openat(folder, unescape_path(name), flags, Mode::empty())?.into())
     }
 
     fn top(&mut self) -> io::Result<&std::os::fd::OwnedFd> {
