@@ -283,6 +283,11 @@ impl Indexer {
         Ok(())
     }
 
+    /// Lets go of what [`Indexer::prepare`] computes. The next update resolves everything and holds it again.
+    pub fn rest(&mut self) {
+        self.state = None;
+    }
+
     /// The newest snapshot, if there is one.
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.snapshot.as_ref()

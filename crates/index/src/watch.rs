@@ -20,6 +20,9 @@ pub struct Patience {
     pub quiet: Duration,
     /// … or when it has been waited for this long.
     pub at_most: Duration,
+    /// What makes updates fast is held in memory for this long after the last change. The change after a longer rest is
+    /// resolved anew.
+    pub ready: Duration,
 }
 
 impl Default for Patience {
@@ -27,6 +30,7 @@ impl Default for Patience {
         Patience {
             quiet: Duration::from_millis(20),
             at_most: Duration::from_millis(250),
+            ready: Duration::from_secs(300),
         }
     }
 }
@@ -39,6 +43,8 @@ pub enum Watched {
     Failed(BuildError),
     /// Nothing happened for a while: a chance to stop.
     Idle,
+    /// What was held for updates has been let go.
+    Rested,
 }
 
 /// Why a watch cannot go on.
@@ -77,9 +83,23 @@ pub fn watch(
     if hear(Watched::Built(Box::new(report))).is_break() {
         return Ok(());
     }
-    indexer.prepare()?;
+    // Most servers answer for hours about a tree that nobody edits: until the first change they pay for none.
+    indexer.rest();
+    if hear(Watched::Rested).is_break() {
+        return Ok(());
+    }
+    let mut changed: Option<Instant> = None;
     loop {
-        let step = match collect(&receiver, &root, &index, patience) {
+        let collected = collect(&receiver, &root, &index, patience);
+        if matches!(collected, Collected::Paths(_) | Collected::Everything) {
+            changed = Some(Instant::now());
+        }
+        let step = match collected {
+            Collected::Nothing if changed.is_some_and(|changed| changed.elapsed() >= patience.ready) => {
+                changed = None;
+                indexer.rest();
+                Watched::Rested
+            }
             Collected::Nothing => Watched::Idle,
             Collected::Closed => return Ok(()),
             Collected::Paths(paths) => match indexer.update(&paths) {

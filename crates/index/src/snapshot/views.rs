@@ -125,14 +125,16 @@ impl<'a> FileView<'a> {
             .filter_map(move |number| snapshot.symbol(SymbolId(number)))
     }
 
-    /// The numbers of its symbols.
+    /// The numbers of its symbols, no more than there are: a damaged record must not be walked for four thousand million of them.
     pub fn symbol_range(&self) -> Range<u32> {
-        self.record.symbol_start.get()..self.next.symbol_start.get()
+        let count = self.snapshot.symbol_rows().len() as u32;
+        self.record.symbol_start.get()..self.next.symbol_start.get().min(count)
     }
 
-    /// The numbers of the edges that start in it.
+    /// The numbers of the edges that start in it, no more than there are.
     pub(super) fn edge_range(&self) -> Range<u32> {
-        self.record.edge_start.get()..self.next.edge_start.get()
+        let count = self.snapshot.edge_count() as u32;
+        self.record.edge_start.get()..self.next.edge_start.get().min(count)
     }
 
     fn symbol_text_start(&self) -> u64 {

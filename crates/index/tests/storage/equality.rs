@@ -37,6 +37,8 @@ enum Step {
     Revert,
     /// The writer goes away and another one takes over.
     Restart,
+    /// The writer lets go of what it holds for updates.
+    Rest,
     /// A file that says what is ignored.
     Ignore {
         path: usize,
@@ -52,6 +54,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             2 => (path.clone(), path.clone()).prop_map(|(from, to)| Step::Rename { from, to }),
             1 => Just(Step::Revert),
             1 => Just(Step::Restart),
+            1 => Just(Step::Rest),
             1 => path.prop_map(|path| Step::Ignore { path }),
         ],
         1..10,
@@ -157,7 +160,7 @@ fn perform(project: &Project, step: &Step) -> Vec<PathBuf> {
             }
             PATHS.iter().map(|path| project.path(path)).collect()
         }
-        Step::Restart => Vec::new(),
+        Step::Restart | Step::Rest => Vec::new(),
         Step::Ignore { path } => {
             project.write(".gitignore", format!("/{}\n", PATHS[path]));
             vec![project.path(".gitignore")]
@@ -178,6 +181,10 @@ fn check(steps: &[Step]) {
         let report = match step {
             Step::Restart => {
                 indexer = None;
+                continue;
+            }
+            Step::Rest => {
+                writer.rest();
                 continue;
             }
             _ if number % 4 == 3 => writer.build().unwrap(),

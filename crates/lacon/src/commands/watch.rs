@@ -106,7 +106,7 @@ fn follow(
     let mut indexer = open(&place, threads, bar.clone())?;
     watch(&mut indexer, Patience::default(), |event| match event {
         Watched::Idle if is_over.load(Ordering::Relaxed) => ControlFlow::Break(()),
-        Watched::Idle => ControlFlow::Continue(()),
+        Watched::Idle | Watched::Rested => ControlFlow::Continue(()),
         Watched::Failed(error) => {
             tracing::warn!("{error}");
             ControlFlow::Continue(())

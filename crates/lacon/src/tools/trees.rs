@@ -250,6 +250,7 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stoppi
                             failed = true;
                             lock(told).note = Some(format!("the last update failed: {error}"));
                         }
+                        Watched::Rested => crate::memory::tidy(),
                         Watched::Idle if failed => {}
                         Watched::Built(_) | Watched::Idle => {
                             failed = false;
