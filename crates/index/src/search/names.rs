@@ -81,17 +81,17 @@ impl<'a> FoldedNames<'a> {
     }
 }
 
-/// A name prepared for Myers' algorithm: one column of the edit table is two machine words, so a name costs one step per byte.
+/// A name prepared for Myers' algorithm: one column of the edit table is two wide words, so a name costs one step per byte.
 struct Pattern {
     length: usize,
-    places: [u64; 256],
+    places: [u128; 256],
 }
 
 impl Pattern {
     /// `None` for what is longer than a word has bits.
     fn new(name: &str) -> Option<Pattern> {
         let length = name.len();
-        if !(1..=64).contains(&length) {
+        if !(1..=128).contains(&length) {
             return None;
         }
         let mut places = [0; 256];
@@ -102,8 +102,8 @@ impl Pattern {
     }
 
     fn distance(&self, text: &[u8]) -> u32 {
-        let last = 1u64 << (self.length - 1);
-        let (mut more, mut less) = (!0u64, 0u64);
+        let last = 1u128 << (self.length - 1);
+        let (mut more, mut less) = (!0u128, 0u128);
         let mut edits = self.length as u32;
         for &byte in text {
             let equal = self.places[usize::from(byte)];
@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn edits_are_counted_as_the_table_does(left in "[a-d]{1,64}", right in "[a-d]{0,40}") {
+        fn edits_are_counted_as_the_table_does(left in "[a-d]{1,128}", right in "[a-d]{0,40}") {
             let pattern = Pattern::new(&left).unwrap();
             prop_assert_eq!(pattern.distance(right.as_bytes()), plain_distance(left.as_bytes(), right.as_bytes()));
         }
