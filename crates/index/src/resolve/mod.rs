@@ -29,7 +29,7 @@
 //!    Kotlin). Containers and packages are any [`words::Word`]; `registry.directory(path)` makes one from a directory.
 //! 3. `module` turns the text of an import into a [`links::ModuleTarget`]: a file, a package, a definition, or
 //!    `External(modules.external(site, name))`. Never answer a same-named local for something external.
-//! 4. Test it with caret fixtures in `tests/resolve_<name>.rs` (see `tests/resolve_python.rs`): a missing edge and an extra
+//! 4. Test it with caret fixtures in `tests/resolution/<name>.rs` (see `tests/resolution/python.rs`): a missing edge and an extra
 //!    edge both fail.
 //! 5. Measure with `lacon bench accuracy DIR --language <name>`.
 

@@ -1,0 +1,16 @@
+//! Every question asked of real trees: lookups, search, contracts, descriptors, context packs, and all wire formats.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the way tests do")]
+
+mod common;
+mod context;
+mod contracts;
+mod contracts_fixture;
+mod contracts_frameworks;
+mod cross_repository;
+mod descriptors;
+mod formats;
+mod laravel;
+mod lookups;
+mod search;
+mod test_targets;

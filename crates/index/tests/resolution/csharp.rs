@@ -1,0 +1,93 @@
+//! C#: namespaces, `using`, properties, overrides, lambdas, patterns, values.
+
+use crate::common::check_calls;
+
+macro_rules! calls {
+    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            check_calls($fixture);
+        }
+    )*};
+}
+
+calls! {
+    namespaces_and_using: r#"
+//- App/Main.cs
+using Acme.Models;
+using static Acme.Util.Text;
+using Mail = Acme.Util.Mailer;
+namespace Acme.App.Web;
+class Main {
+    void F() {
+        User.Find();
+        //   ^^^^ =calls Models/User.cs:User.Find
+        Upper();
+      //^^^^^ =calls Util/Text.cs:Text.Upper
+        Mail.Send();
+        //   ^^^^ =calls Util/Mailer.cs:Mailer.Send
+        Sibling.Near();
+        //      ^^^^ =calls App/Sibling.cs:Sibling.Near
+        Outer.Up();
+        //    ^^ =calls App/Outer.cs:Outer.Up
+        Acme.Models.User.Find();
+        //               ^^^^ =calls Models/User.cs:User.Find
+        Console.WriteLine();
+        Helper();
+      //^^^^^^ =calls App/Main.cs:Main.Helper
+        this.Helper();
+        //   ^^^^^^ =calls App/Main.cs:Main.Helper
+    }
+    void Helper() {}
+}
+//- App/Sibling.cs
+namespace Acme.App.Web { class Sibling { public static void Near() {} } }
+//- App/Outer.cs
+namespace Acme.App;
+class Outer { public static void Up() {} }
+//- Models/User.cs
+namespace Acme.Models;
+public class User { public static void Find() {} }
+//- Util/Text.cs
+namespace Acme.Util;
+public static class Text { public static void Upper() {} }
+//- Util/Mailer.cs
+namespace Acme.Util;
+public class Mailer { public static void Send() {} }
+"#;
+
+    receivers: r#"
+//- A.cs
+class Mailer { public void Send() {} public Mailer Next() { return this; } }
+class Base { public Base(int n) {} public virtual void Boot() {} }
+class App : Base {
+    private readonly Mailer _mailer = new();
+    public Mailer Given { get; set; }
+    public App() : base(1) {}
+    public override void Boot() { base.Boot(); }
+    //                                 ^^^^ =calls A.cs:Base.Boot
+    public void Run(Mailer m, object o) {
+        _mailer.Send();
+        //      ^^^^ =calls A.cs:Mailer.Send
+        Given.Send();
+        //    ^^^^ =calls A.cs:Mailer.Send
+        m?.Send();
+        // ^^^^ =calls A.cs:Mailer.Send
+        m.Next().Send();
+        //^^^^ =calls A.cs:Mailer.Next
+        //       ^^^^ =calls A.cs:Mailer.Send
+        var made = new Mailer();
+        made.Send();
+        //   ^^^^ =calls A.cs:Mailer.Send
+        if (o is Mailer found) { found.Send(); }
+        //                             ^^^^ =calls A.cs:Mailer.Send
+        ((Mailer)o).Send();
+        //          ^^^^ =calls A.cs:Mailer.Send
+        foreach (var each in new[] { made }) { each.Send(); }
+        //                                          ^^^^ calls A.cs:Mailer.Send
+        o.Send();
+    }
+}
+"#;
+}

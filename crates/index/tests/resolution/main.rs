@@ -1,0 +1,18 @@
+//! Names to edges, language by language: caret fixtures, call graphs, and that an update ends where a cold run does.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the way tests do")]
+
+mod c;
+mod call_graphs;
+mod common;
+mod cpp;
+mod csharp;
+mod go;
+mod java;
+mod javascript;
+mod kotlin;
+mod php;
+mod python;
+mod ruby;
+mod rust;
+mod update;

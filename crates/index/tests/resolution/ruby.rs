@@ -1,0 +1,158 @@
+//! Ruby: constants across files, bare words, `new`, mixins, readers, blocks, `super`.
+
+use crate::common::check_calls;
+
+macro_rules! calls {
+    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            check_calls($fixture);
+        }
+    )*};
+}
+
+calls! {
+    across_files: r#"
+//- lib/shop/cart.rb
+require_relative 'mailer'
+module Shop
+  class Cart < Base
+    include Logs
+    attr_reader :mailer
+    def initialize
+      @mailer = Mailer.new
+    end
+    def self.build
+      new
+#     ^^^ =calls lib/shop/cart.rb:Shop.Cart.initialize
+    end
+    def boot
+      super
+#     ^^^^^ =calls lib/shop/base.rb:Shop.Base.boot
+    end
+    def run
+      helper
+#     ^^^^^^ =calls lib/shop/cart.rb:Shop.Cart.helper
+      self.helper
+#          ^^^^^^ =calls lib/shop/cart.rb:Shop.Cart.helper
+      log
+#     ^^^ =calls lib/shop/logs.rb:Shop.Logs.log
+      @mailer.deliver
+#             ^^^^^^^ calls lib/shop/mailer.rb:Shop.Mailer.deliver
+      m = Mailer.new
+      m.deliver
+#       ^^^^^^^ =calls lib/shop/mailer.rb:Shop.Mailer.deliver
+      [m].each do |each|
+        each.deliver
+#            ^^^^^^^ calls lib/shop/mailer.rb:Shop.Mailer.deliver
+      end
+      unknown.deliver
+#             ^^^^^^^ calls lib/shop/mailer.rb:Shop.Mailer.deliver
+    end
+    private
+    def helper; end
+  end
+end
+//- lib/shop/mailer.rb
+module Shop
+  class Mailer
+    def deliver; end
+  end
+end
+//- lib/shop/base.rb
+module Shop
+  class Base
+    def boot; end
+  end
+end
+//- lib/shop/logs.rb
+module Shop
+  module Logs
+    def log; end
+  end
+end
+//- bin/main.rb
+Shop::Cart.build
+#          ^^^^^ =calls lib/shop/cart.rb:Shop.Cart.build
+Shop::Cart.new.run
+#     ^^^^ =calls lib/shop/cart.rb:Shop.Cart.initialize
+#              ^^^ =calls lib/shop/cart.rb:Shop.Cart.run
+"#;
+}
+
+#[test]
+fn members_of_unknown_receivers_are_matched_by_text() {
+    check_calls(
+        r#"
+//- a.rb
+class Table
+  def accepting?(state)
+  end
+  def map
+  end
+end
+def run(x)
+  x.accepting?(1)
+#   ^^^^^^^^^^ calls a.rb:Table.accepting?
+  x.map
+#   ^^^ none
+end
+"#,
+    );
+}
+
+#[test]
+fn writers_classes_of_instances_and_what_heirs_do() {
+    check_calls(
+        r#"
+//- shapes.rb
+class Shape
+  def self.make(*args)
+    new(*args)
+#   ^^^ calls shapes.rb:Shape.initialize, shapes.rb:Round.initialize
+  end
+  def self.draw; end
+  def initialize; end
+  def copy
+    self.class.make
+#              ^^^^ =calls shapes.rb:Shape.make
+  end
+  def size=(value)
+    draw
+#   ^^^^ calls shapes.rb:Shape.draw, shapes.rb:Round.draw
+  end
+  def draw; end
+  draw
+# ^^^^ =calls shapes.rb:Shape.draw
+end
+class Round < Shape
+  def initialize; end
+  def draw; end
+end
+shape = Shape.new
+#       ^^^^^ =calls shapes.rb:Shape.initialize
+shape.size = 1
+#     ^^^^ =calls shapes.rb:Shape.size=
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_receiver_may_be_any_of_one_family() {
+    check_calls(
+        r#"
+//- tags.rb
+class Tag; def paint_all; end; end
+class A < Tag; def paint_all; end; end
+class B < Tag; def paint_all; end; end
+class C < Tag; def paint_all; end; end
+class D < Tag; def paint_all; end; end
+class E < Tag; def paint_all; end; end
+def run(tag)
+  tag.paint_all
+#     ^^^^^^^^^ calls tags.rb:Tag.paint_all, tags.rb:A.paint_all, tags.rb:B.paint_all, tags.rb:C.paint_all, tags.rb:D.paint_all, tags.rb:E.paint_all
+end
+"#,
+    );
+}
