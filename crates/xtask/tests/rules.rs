@@ -1,6 +1,6 @@
 //! The architecture's rules, as tables checked against `cargo metadata` and the sources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
@@ -164,6 +164,43 @@ fn only_the_output_module_writes_to_stdout() {
         }
     }
     assert!(broken.is_empty(), "these write to stdout: {broken:#?}");
+}
+
+#[test]
+fn every_variable_and_key_is_documented() {
+    let page = std::fs::read_to_string(root().join("docs/reference/configuration.md")).expect("the page is there");
+    let documented: BTreeSet<&str> = variables(&page).collect();
+    let sources: Vec<String> = rust_files(&root().join("crates/lacon/src"))
+        .iter()
+        .map(|path| std::fs::read_to_string(path).expect("a source is readable"))
+        .collect();
+    let read: BTreeSet<&str> = sources.iter().flat_map(|text| variables(text)).collect();
+    assert!(read.len() > 5, "the sources name no variables: {read:?}");
+    assert_eq!(read, documented, "variables of the sources, and those of the page");
+
+    let config = std::fs::read_to_string(root().join("crates/index/src/scan/config.rs")).expect("a source is readable");
+    let (_, config) = config.split_once("pub struct Config {").expect("the table's type");
+    let (config, _) = config.split_once("\n}").expect("the type ends");
+    let keys: Vec<&str> = config
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub ")?.split(':').next())
+        .collect();
+    assert!(!keys.is_empty(), "the table has keys");
+    for key in keys {
+        assert!(
+            page.contains(&format!("\n{key} = ")),
+            "`{key}` of [index] is not documented"
+        );
+    }
+}
+
+/// Names of environment variables of Lacon's in a text.
+fn variables(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("LACON_").map(|(at, _)| {
+        let name = &text[at..];
+        let end = name.find(|c: char| !(c.is_ascii_uppercase() || c == '_'));
+        &name[..end.unwrap_or(name.len())]
+    })
 }
 
 fn rust_files(directory: &Path) -> Vec<PathBuf> {
