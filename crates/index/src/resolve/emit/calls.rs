@@ -1,0 +1,246 @@
+//! Calls: from what a callee can be worth to the definitions that run.
+
+use syntax::facts::{Expression, ExpressionId, Flags, List, Reference, Role};
+
+use super::{Emission, End, Ends, arguments_of};
+use crate::model::{EdgeKind, Evidence};
+use crate::resolve::links::is_variable;
+use crate::resolve::value::{Fact, Place, Set, Value};
+
+impl Emission<'_, '_> {
+    /// What runs when a decorator is applied: the decorator, or what a call of it gives. For decorators of other files the
+    /// relation says it all: only a call that is written counts.
+    pub(super) fn decoration(&mut self, reference: Reference) {
+        let call = self.calls[reference.expression.index()];
+        let called = call != u32::MAX;
+        let applied = [
+            (Some(reference.expression), called),
+            (called.then_some(ExpressionId(call)), false),
+        ];
+        let mut ends = Ends::new();
+        for (expression, written) in applied {
+            let Some(expression) = expression else { continue };
+            for &fact in self.evaluation.expanded(expression).facts() {
+                if written || fact.value.file().is_none_or(|file| file == self.evaluation.file) {
+                    self.callee(fact, reference, 2, &mut ends);
+                }
+            }
+        }
+        self.push(reference.within, reference.at, &ends);
+    }
+
+    /// What runs without being named. Only functions of the tree count: nobody looks for the others.
+    pub(super) fn implicit(&mut self, reference: Reference) {
+        let mut ends = Ends::new();
+        for &fact in self.evaluation.expanded(reference.expression).facts() {
+            match fact.value {
+                Value::Method(function, _) | Value::MethodOf(function, _) => {
+                    ends.push((End::Definition(function), fact.evidence, EdgeKind::Calls));
+                }
+                Value::Function(function) if self.evaluation.policy.policy.unit_values => {
+                    ends.push((End::Definition(function), fact.evidence, EdgeKind::Calls));
+                }
+                Value::Super(_) => self.callee(fact, reference, 0, &mut ends),
+                _ => {}
+            }
+        }
+        self.push(reference.within, reference.at, &ends);
+    }
+
+    pub(super) fn call(&mut self, reference: Reference) {
+        let values = self.evaluation.expanded(reference.expression);
+        let values = self
+            .evaluation
+            .fitting(values, arguments_of(reference), self.list_of(reference));
+        let values = self.as_named(values);
+        let mut ends = Ends::new();
+        if self.evaluation.policy.policy.runs_decorators {
+            // `object.property()` reads the property before it calls what that gives.
+            let found = self.definitions_of(reference.expression);
+            let mut read: Ends = found
+                .into_iter()
+                .map(|(end, evidence)| (end, evidence, EdgeKind::Reads))
+                .collect();
+            self.accessors(reference.expression, Flags::GETTER, &mut read);
+            ends.extend(read.into_iter().filter(|(_, _, kind)| *kind == EdgeKind::Calls));
+        }
+        let mut known = false;
+        for &fact in values.facts() {
+            known |= matches!(fact.value, Value::Foreign | Value::Many);
+            self.callee(fact, reference, 2, &mut ends);
+        }
+        self.heirs_given(reference.expression, &mut ends);
+        known |= !ends.is_empty() || !values.is_empty();
+        let policy = self.evaluation.policy.policy;
+        if policy
+            .calls_variables
+            .contains(&self.evaluation.facts.language.as_str())
+        {
+            self.variables(reference.expression, &mut ends);
+        }
+        if !known && policy.guesses_members > 0 {
+            self.guess(reference.expression, &mut ends);
+        }
+        self.callbacks(reference.expression, values.facts(), &mut ends);
+        if ends.is_empty() {
+            if !known {
+                self.resolved.unresolved_calls += 1;
+            }
+            return;
+        }
+        self.push(reference.within, reference.at, &ends);
+    }
+
+    /// Of a decorated function that another file defines, the function itself: what its decorators put before it is told
+    /// there, not by every caller.
+    pub(super) fn as_named(&self, values: Set) -> Set {
+        let linker = self.evaluation.linker;
+        let elsewhere = |fact: &Fact| {
+            let decorated = |place: Place| linker.definition(place).is_some_and(|link| link.decorated);
+            fact.evidence <= Evidence::Inherited
+                && match fact.value {
+                    Value::Function(place) | Value::Method(place, _) | Value::ClassMethod(place, _) => {
+                        place.file != self.evaluation.file && decorated(place)
+                    }
+                    _ => false,
+                }
+        };
+        if !values.facts().iter().any(elsewhere) {
+            return values;
+        }
+        let mut named = Set::default();
+        for &fact in values
+            .facts()
+            .iter()
+            .filter(|fact| fact.evidence <= Evidence::Inherited)
+        {
+            named.insert(fact);
+        }
+        named
+    }
+
+    /// What calling one value runs.
+    pub(super) fn callee(&mut self, fact: Fact, reference: Reference, depth: u8, ends: &mut Ends) {
+        let evidence = fact.evidence;
+        match fact.value {
+            Value::Function(function) => {
+                let constructs = reference.role == Role::Instantiate;
+                let kind = if constructs {
+                    EdgeKind::Instantiates
+                } else {
+                    EdgeKind::Calls
+                };
+                ends.push((End::Definition(function), evidence, kind));
+                // What an abstract function of a type parameter's bound stands for is told by the implementations.
+                if let Some(owner) = self.evaluation.linker.definition(function).and_then(|link| link.owner)
+                    && !constructs
+                {
+                    self.dispatch_abstract(function, owner, &mut *ends);
+                }
+                if constructs {
+                    ends.push((End::Definition(function), evidence, EdgeKind::Calls));
+                }
+            }
+            Value::Method(function, class) => {
+                ends.push((End::Definition(function), evidence, EdgeKind::Calls));
+                self.dispatch(function, class, ends);
+            }
+            Value::ClassMethod(function, _) | Value::MethodOf(function, _) => {
+                ends.push((End::Definition(function), evidence, EdgeKind::Calls));
+            }
+            Value::Class(class) => {
+                ends.push((End::Definition(class), evidence, EdgeKind::Instantiates));
+                for constructor in self
+                    .evaluation
+                    .constructors(class, arguments_of(reference), self.list_of(reference))
+                {
+                    let owner = self
+                        .evaluation
+                        .linker
+                        .definition(constructor)
+                        .and_then(|link| link.owner);
+                    let step = if owner == Some(class) {
+                        evidence
+                    } else {
+                        evidence.max(Evidence::Inherited)
+                    };
+                    ends.push((End::Definition(constructor), step, EdgeKind::Calls));
+                }
+                self.heirs_made(class, reference.expression, ends);
+            }
+            // `this(…)` runs another constructor of the type.
+            Value::Instance(class) if self.is_this(reference.expression) => {
+                // An heir's instance runs the constructors of the type that is written around.
+                if self.own_type(reference.expression).is_some_and(|own| own != class) {
+                    return;
+                }
+                for constructor in self
+                    .evaluation
+                    .constructors(class, arguments_of(reference), self.list_of(reference))
+                {
+                    ends.push((End::Definition(constructor), evidence, EdgeKind::Calls));
+                }
+            }
+            Value::Instance(class) => {
+                for found in self
+                    .evaluation
+                    .find_members(class, false, self.evaluation.policy.call_member)
+                {
+                    let evidence = evidence.max(Evidence::DeclaredReceiver);
+                    ends.push((End::Definition(found.member), evidence, EdgeKind::Calls));
+                }
+            }
+            Value::Super(class) => {
+                let constructors = self.evaluation.base_constructors(class);
+                for constructor in
+                    self.evaluation
+                        .accepting(constructors, arguments_of(reference), self.list_of(reference))
+                {
+                    ends.push((End::Definition(constructor), Evidence::Inherited, EdgeKind::Calls));
+                }
+            }
+            Value::External(word) => ends.push((End::External(word), evidence, EdgeKind::Calls)),
+            Value::Module(file) if depth > 0 => {
+                for &fact in self.evaluation.whole_export(file).facts() {
+                    self.callee(fact, reference, depth - 1, ends);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the variable that a call names, unless its definition is the function found already.
+    pub(super) fn variables(&mut self, expression: ExpressionId, ends: &mut Ends) {
+        for (end, evidence) in self.definitions_of(expression) {
+            let End::Definition(place) = end else { continue };
+            let link = self.evaluation.linker.definition(place);
+            if link.is_some_and(|link| is_variable(link.kind) && !link.flags.contains(Flags::GETTER)) {
+                ends.push((end, evidence, EdgeKind::Calls));
+            }
+        }
+    }
+
+    /// The arguments of the call whose callee is mentioned.
+    pub(super) fn list_of(&self, reference: Reference) -> Option<List> {
+        let call = *self
+            .calls
+            .get(reference.expression.index())
+            .filter(|&&call| call != u32::MAX)?;
+        match *self.evaluation.facts.expression(ExpressionId(call)) {
+            Expression::Call { arguments, .. } | Expression::New { arguments, .. } => Some(arguments),
+            _ => None,
+        }
+    }
+
+    /// The type around a `this`.
+    pub(super) fn own_type(&self, expression: ExpressionId) -> Option<Place> {
+        match *self.evaluation.facts.expression(expression) {
+            Expression::This(scope) => self.evaluation.receiver_of(scope).0,
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_this(&self, expression: ExpressionId) -> bool {
+        matches!(self.evaluation.facts.expression(expression), Expression::This(_))
+    }
+}

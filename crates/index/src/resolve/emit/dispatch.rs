@@ -1,0 +1,183 @@
+//! What a call may run besides the member found: overrides, implementations, members of heirs, and guesses by name.
+
+use smallvec::SmallVec;
+use syntax::facts::{Expression, ExpressionId, Flags};
+
+use super::{Emission, End, Ends, MAX_DISPATCH};
+use crate::model::{EdgeKind, Evidence};
+use crate::resolve::languages::Dispatch;
+use crate::resolve::links::is_function;
+use crate::resolve::value::{Place, Value};
+use crate::resolve::words::Key;
+
+impl Emission<'_, '_> {
+    /// Adds the members of the called name in the tree, when they are few and nothing is known of the receiver.
+    pub(super) fn guess(&mut self, expression: ExpressionId, ends: &mut Ends) {
+        let (Expression::Member { name, .. } | Expression::Free { name, .. }) =
+            *self.evaluation.facts.expression(expression)
+        else {
+            return;
+        };
+        let policy = self.evaluation.policy.policy;
+        if policy.builtin_members.contains(&self.evaluation.facts.text(name)) {
+            return;
+        }
+        let word = self.evaluation.word(name);
+        let candidates = self.evaluation.linker.members_named(self.evaluation.file, word);
+        if candidates.len() <= policy.guesses_members || self.is_one_family(candidates) {
+            let guesses = candidates
+                .iter()
+                .map(|&place| (End::Definition(place), Evidence::Candidate, EdgeKind::Calls));
+            ends.extend(guesses);
+        }
+    }
+
+    /// Whether all members override one of them, and are few enough to dispatch to.
+    pub(super) fn is_one_family(&self, members: &[Place]) -> bool {
+        if members.len() > MAX_DISPATCH {
+            return false;
+        }
+        let linker = self.evaluation.linker;
+        let owner = |member: &Place| linker.definition(*member).and_then(|link| link.owner);
+        let owners: Option<SmallVec<[Place; 8]>> = members.iter().map(owner).collect();
+        owners.is_some_and(|owners| {
+            owners.iter().any(|&root| {
+                owners
+                    .iter()
+                    .all(|&other| other == root || linker.inherits(other, root))
+            })
+        })
+    }
+
+    /// Adds the overrides of those heirs that are known to be the receiver of the code around: `self.step()` runs the heir's
+    /// `step` where an heir was told to run what is inherited.
+    pub(super) fn heirs_given(&mut self, callee: ExpressionId, ends: &mut Ends) {
+        if self.evaluation.policy.policy.dispatch != Dispatch::Abstract {
+            return;
+        }
+        let Expression::Member { object, name } = *self.evaluation.facts.expression(callee) else {
+            return;
+        };
+        let receivers = self.evaluation.facts_of(object);
+        let own = receivers.iter().find_map(|fact| match fact.value {
+            Value::Instance(class) => Some(class),
+            _ => None,
+        });
+        let parameter = receivers.iter().find_map(|fact| match fact.value {
+            Value::Parameter(function, index) => Some((function, index)),
+            _ => None,
+        });
+        let (Some(own), Some((function, index))) = (own, parameter) else {
+            return;
+        };
+        let linker = self.evaluation.linker;
+        if linker.definition(function).and_then(|link| link.owner) != Some(own) || linker.heirs(own).is_empty() {
+            return;
+        }
+        let word = self.evaluation.word(name);
+        let given = self.evaluation.read(Key::parameter(function, index));
+        for fact in given.facts() {
+            let Value::Instance(heir) = fact.value else { continue };
+            if heir == own || !linker.inherits(heir, own) {
+                continue;
+            }
+            for found in self.evaluation.find_members(heir, false, word) {
+                let end = End::Definition(found.member);
+                let is_function = linker
+                    .definition(found.member)
+                    .is_some_and(|link| is_function(link.kind));
+                if is_function && !ends.iter().any(|(known, ..)| *known == end) {
+                    ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
+                }
+            }
+        }
+    }
+
+    /// Adds the constructors of heirs, where a class makes an instance of whatever it is told to be: a bare `new`.
+    pub(super) fn heirs_made(&mut self, class: Place, expression: ExpressionId, ends: &mut Ends) {
+        let policy = self.evaluation.policy.policy;
+        let own = matches!(self.evaluation.facts.expression(expression), Expression::Definition(_));
+        if !own || !policy.singletons_apart {
+            return;
+        }
+        let linker = self.evaluation.linker;
+        let mut heirs: Vec<Place> = linker.heirs(class).into_vec();
+        let mut next = 0;
+        while next < heirs.len() && next <= MAX_DISPATCH {
+            for below in linker.heirs(heirs[next]) {
+                if !heirs.contains(&below) {
+                    heirs.push(below);
+                }
+            }
+            next += 1;
+        }
+        if heirs.len() > MAX_DISPATCH {
+            return;
+        }
+        for heir in heirs {
+            for constructor in linker.constructors(heir) {
+                let end = End::Definition(constructor);
+                if !ends.iter().any(|(known, ..)| *known == end) {
+                    ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
+                }
+            }
+        }
+    }
+
+    pub(super) fn dispatch_abstract(&mut self, function: Place, owner: Place, ends: &mut Ends) {
+        let link = self.evaluation.linker.definition(function);
+        if link.is_some_and(|link| link.flags.contains(Flags::ABSTRACT)) {
+            self.dispatch(function, owner, ends);
+        }
+    }
+
+    /// Overrides below the receiver's type that the call may run instead.
+    pub(super) fn dispatch(&mut self, function: Place, class: Place, ends: &mut Ends) {
+        let linker = self.evaluation.linker;
+        let Some(link) = linker.definition(function) else {
+            return;
+        };
+        // Where overloads are told apart, so are members that nothing can override.
+        let fixed = link.private || link.flags.contains(Flags::STATIC) || link.flags.contains(Flags::FINAL);
+        if fixed && self.evaluation.policy.policy.exact_arguments {
+            return;
+        }
+        let bodiless = link.flags.contains(Flags::ABSTRACT) || link.flags.contains(Flags::DECLARATION);
+        if !bodiless && self.evaluation.policy.policy.dispatch == Dispatch::Abstract {
+            return;
+        }
+        let mut found: SmallVec<[Place; 8]> = SmallVec::new();
+        let mut queue: Vec<Place> = linker.heirs(class).into_vec();
+        // Where having the methods is what counts, embedding a type alone does not make another one of it.
+        let structural = self.evaluation.policy.policy.structural;
+        queue.retain(|&heir| !structural || linker.satisfied(heir).contains(&class));
+        let mut next = 0;
+        while next < queue.len() && next < 256 {
+            let heir = queue[next];
+            next += 1;
+            // An heir without a member of its own runs what it inherits, from another base perhaps.
+            for member in linker.inherited_members(heir, link.name) {
+                let runs = linker
+                    .definition(member)
+                    .is_some_and(|link| !link.flags.contains(Flags::ABSTRACT));
+                let fits = !self.evaluation.policy.policy.exact_arguments || linker.overrides(member, function);
+                if member != function && runs && fits && !found.contains(&member) {
+                    found.push(member);
+                }
+            }
+            for below in linker.heirs(heir) {
+                if !structural && !queue.contains(&below) {
+                    queue.push(below);
+                }
+            }
+        }
+        // Past a handful of implementations the list says nothing about this call.
+        if found.len() <= MAX_DISPATCH {
+            ends.extend(
+                found
+                    .into_iter()
+                    .map(|member| (End::Definition(member), Evidence::Dispatch, EdgeKind::Calls)),
+            );
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Structure: containment, inheritance, overrides and imports, from the links alone.
+
+use smallvec::SmallVec;
+use syntax::facts::{BaseKind, DefinitionId, ImportForm, Kind};
+
+use super::{Emission, End, Ends};
+use crate::model::{EdgeKind, Evidence};
+use crate::resolve::links::{ModuleTarget, is_function, is_type};
+use crate::resolve::value::{Place, Value};
+
+impl Emission<'_, '_> {
+    pub(super) fn structure(&mut self) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        for (index, definition) in facts.definitions.iter().enumerate() {
+            let id = DefinitionId(index as u32);
+            let place = self.evaluation.place(id);
+            if !matches!(definition.kind, Kind::Lambda | Kind::Extension) {
+                let end = (End::Definition(place), Evidence::Structure, EdgeKind::Contains);
+                self.push(definition.parent, definition.name_at, &[end]);
+            }
+            if is_type(definition.kind) || definition.kind == Kind::Extension {
+                self.inheritance(id, place);
+                self.satisfied(id, place);
+            }
+            let owner = linker.definition(place).and_then(|link| link.owner);
+            if let Some(owner) = owner
+                && is_function(definition.kind)
+                && definition.kind != Kind::Constructor
+            {
+                let name = self.evaluation.word(definition.name);
+                let overridden = self.evaluation.find_members(owner, true, name);
+                for found in overridden.iter().take(1) {
+                    if linker
+                        .definition(found.member)
+                        .is_some_and(|link| is_function(link.kind))
+                    {
+                        let end = (End::Definition(found.member), Evidence::Structure, EdgeKind::Overrides);
+                        self.push(Some(id), definition.name_at, &[end]);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn inheritance(&mut self, id: DefinitionId, place: Place) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        let definition = facts.definition(id);
+        for base in &definition.bases {
+            let values = linker.static_values(self.evaluation.file, facts, base.type_, 8);
+            for value in values {
+                let (end, interface) = match value {
+                    Value::Class(target) | Value::Function(target) => {
+                        let kind = linker.definition(target).map(|link| link.kind);
+                        (
+                            End::Definition(target),
+                            matches!(kind, Some(Kind::Interface | Kind::Trait)),
+                        )
+                    }
+                    Value::External(word) => (End::External(word), false),
+                    _ => continue,
+                };
+                if end == End::Definition(place) {
+                    continue;
+                }
+                let is_interface = matches!(definition.kind, Kind::Interface | Kind::Trait);
+                let kind = match base.kind {
+                    BaseKind::Implements => EdgeKind::Implements,
+                    BaseKind::Extends if interface && !is_interface => EdgeKind::Implements,
+                    BaseKind::Extends | BaseKind::Mixes | BaseKind::Embeds => EdgeKind::Extends,
+                };
+                let from = if definition.kind == Kind::Extension {
+                    self.extension_owner(id)
+                } else {
+                    Some(id)
+                };
+                self.push(from, definition.name_at, &[(end, Evidence::Structure, kind)]);
+            }
+        }
+    }
+
+    /// Interfaces that a type implements by having their methods.
+    pub(super) fn satisfied(&mut self, id: DefinitionId, place: Place) {
+        let at = self.evaluation.facts.definition(id).name_at;
+        for &interface in self.evaluation.linker.satisfied(place) {
+            self.push(
+                Some(id),
+                at,
+                &[(End::Definition(interface), Evidence::Dispatch, EdgeKind::Implements)],
+            );
+        }
+    }
+
+    /// The type that an extension extends, when it is of this file.
+    pub(super) fn extension_owner(&self, id: DefinitionId) -> Option<DefinitionId> {
+        let owner = self.evaluation.facts.definition(id).owner?;
+        let values = self
+            .evaluation
+            .linker
+            .static_values(self.evaluation.file, self.evaluation.facts, owner, 8);
+        values.into_iter().find_map(|value| match value {
+            Value::Class(place) if place.file == self.evaluation.file => {
+                self.evaluation.linker.position(place).map(DefinitionId)
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn imports(&mut self) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        let file = self.evaluation.file;
+        for (index, import) in facts.imports.iter().enumerate() {
+            let link = &linker.own(file).imports[index];
+            let mut ends = Ends::new();
+            let whole = match link.target {
+                ModuleTarget::File(target) => Some(End::File(target)),
+                ModuleTarget::External(word) if import.member.is_none() => Some(End::External(word)),
+                ModuleTarget::Definition(place) => Some(End::Definition(place)),
+                _ => None,
+            };
+            let mut found = SmallVec::new();
+            if !matches!(
+                import.form,
+                ImportForm::Wildcard | ImportForm::Include | ImportForm::Effect
+            ) {
+                self.add_names(&linker.import_target(file, index as u32), Evidence::Import, &mut found);
+            }
+            if let Some(whole) = whole
+                && !found.iter().any(|(known, _)| *known == whole)
+            {
+                ends.push((whole, Evidence::Import, EdgeKind::Imports));
+            }
+            ends.extend(
+                found
+                    .into_iter()
+                    .map(|(end, evidence)| (end, evidence, EdgeKind::Imports)),
+            );
+            for end in ends {
+                self.push(import.within, import.at, &[end]);
+            }
+        }
+    }
+}
