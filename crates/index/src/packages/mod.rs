@@ -62,7 +62,12 @@ impl Packages {
                         .python_roots
                         .extend(python::roots(directory, name, &manifest.text));
                 }
-                "package.json" => packages.npm_packages.extend(npm::package(directory, &manifest.text)),
+                "package.json" => {
+                    packages.npm_packages.extend(npm::package(directory, &manifest.text));
+                    packages
+                        .path_aliases
+                        .extend(npm::own_imports(directory, &manifest.text));
+                }
                 name if name.starts_with("tsconfig") || name.starts_with("jsconfig") => {
                     packages
                         .path_aliases

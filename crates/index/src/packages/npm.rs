@@ -69,6 +69,23 @@ fn leaves(value: &Value, found: &mut Vec<String>, depth: u8) {
     }
 }
 
+/// The `imports` of a `package.json`: names with a `#` that hold for the package's own files.
+pub(super) fn own_imports(directory: &str, text: &str) -> Option<PathAliases> {
+    let manifest: Value = serde_json::from_str(text).ok()?;
+    let mut paths = Vec::new();
+    for (pattern, target) in manifest.get("imports")?.as_object()? {
+        let mut places = Vec::new();
+        leaves(target, &mut places, 0);
+        // What does not begin with a dot is another package.
+        let own = places.iter().filter(|place| place.starts_with('.'));
+        paths.push((
+            pattern.clone(),
+            own.filter_map(|place| join(directory, place)).collect(),
+        ));
+    }
+    Some(PathAliases::new(directory, None, paths))
+}
+
 /// Reads a `tsconfig.json` or `jsconfig.json`, which may hold comments and trailing commas.
 pub(super) fn aliases(directory: &str, text: &str) -> Option<PathAliases> {
     let manifest: Value = serde_json::from_str(&plain_json(text)).ok()?;
@@ -86,13 +103,7 @@ pub(super) fn aliases(directory: &str, text: &str) -> Option<PathAliases> {
     if base.is_none() && paths.is_empty() {
         return None;
     }
-    // The longest pattern that fits wins.
-    paths.sort_by(|left: &(String, Vec<String>), right| right.0.len().cmp(&left.0.len()).then(left.0.cmp(&right.0)));
-    Some(PathAliases {
-        directory: directory.to_string(),
-        base,
-        paths,
-    })
+    Some(PathAliases::new(directory, base, paths))
 }
 
 /// The configurations that one extends, as paths from the root of the tree; of several the last one counts most.
@@ -117,6 +128,16 @@ pub(super) fn extended(directory: &str, text: &str) -> Vec<String> {
 }
 
 impl PathAliases {
+    fn new(directory: &str, base: Option<String>, mut paths: Vec<(String, Vec<String>)>) -> PathAliases {
+        // The longest pattern that fits wins.
+        paths.sort_by(|left, right| right.0.len().cmp(&left.0.len()).then(left.0.cmp(&right.0)));
+        PathAliases {
+            directory: directory.to_string(),
+            base,
+            paths,
+        }
+    }
+
     /// The places that `name` may stand for, the best first.
     pub fn places(&self, name: &str) -> Vec<String> {
         let mut found = Vec::new();
@@ -130,16 +151,16 @@ impl PathAliases {
 }
 
 impl NpmPackage {
+    /// The places that the package itself may stand for, the best first.
+    pub fn entries(&self) -> impl Iterator<Item = String> {
+        self.entries.iter().filter_map(|entry| join(&self.directory, entry))
+    }
+
     /// The places that `name`, this package or a path in it, may stand for; `None` when it is another package.
     pub fn places(&self, name: &str) -> Option<Vec<String>> {
         let rest = name.strip_prefix(&self.name)?;
         if rest.is_empty() {
-            return Some(
-                self.entries
-                    .iter()
-                    .filter_map(|entry| join(&self.directory, entry))
-                    .collect(),
-            );
+            return Some(self.entries().collect());
         }
         let path = rest.strip_prefix('/')?;
         let mut found = Vec::new();

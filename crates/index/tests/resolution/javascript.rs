@@ -49,6 +49,51 @@ exports.f = f;
 //- one.js
 module.exports = function () {};
 "#;
+    a_folder_is_what_its_manifest_says: r#"
+//- package.json
+{"name": "whole", "main": "whole.js", "types": "whole.d.ts"}
+//- whole.js
+module.exports = function whole() {};
+//- whole.d.ts
+export default function whole(): void;
+//- part/index.js
+module.exports = function part() {};
+//- test/main.js
+const whole = require('..');
+const part = require('../part/');
+const named = require('../whole');
+const packaged = require('whole');
+whole();
+// <- calls whole.js:whole
+part();
+// <- calls part/index.js:part
+named();
+// <- calls whole.js:whole
+packaged();
+// <- calls whole.js:whole
+"#;
+    the_root_without_a_manifest_is_its_index: r#"
+//- index.js
+module.exports = function root() {};
+//- test/main.js
+require('..')();
+// <- calls index.js:root
+"#;
+    names_of_the_own_package: r##"
+//- package.json
+{"name": "own", "imports": {"#lib/*": "./source/*.js", "#one": {"node": "./one.js"}}}
+//- source/deep/f.js
+export function f() {}
+//- one.js
+export const one = () => {};
+//- main.js
+import { f } from '#lib/deep/f';
+import { one } from '#one';
+f();
+// <- calls source/deep/f.js:f
+one();
+// <- calls one.js:one
+"##;
     exported_object: r#"
 //- main.js
 const { f } = require('./lib');

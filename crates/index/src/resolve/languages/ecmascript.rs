@@ -102,77 +102,84 @@ pub(super) const ECMASCRIPT: Policy = Policy {
 };
 
 /// What a module's name can lack, in the order that bundlers and TypeScript try.
-const SUFFIXES: &[&str] = &[
-    "",
-    ".ts",
-    ".tsx",
-    ".d.ts",
-    ".js",
-    ".jsx",
-    ".mjs",
-    ".cjs",
-    ".mts",
-    ".cts",
-    ".vue",
-    ".svelte",
-    "/index.ts",
-    "/index.tsx",
-    "/index.d.ts",
-    "/index.js",
-    "/index.jsx",
-    "/index.mjs",
-    "/index.cjs",
+const ENDINGS: &[&str] = &[
+    ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte",
+];
+
+/// The same for a module that only runs: what is called is the code, not its declaration beside it.
+const RUNNING_ENDINGS: &[&str] = &[
+    ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".d.ts",
 ];
 
 fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
-    let name = site.module.split(['?', '#']).next().unwrap_or(site.module);
+    // What a bundler is told follows the name; a `#` at the beginning belongs to it.
+    let end = site.module.char_indices().skip(1).find(|(_, c)| matches!(c, '?' | '#'));
+    let name = &site.module[..end.map_or(site.module.len(), |(at, _)| at)];
+    let runs = [".js", ".jsx", ".mjs", ".cjs"]
+        .iter()
+        .any(|end| site.path.ends_with(end));
+    let endings = if runs { RUNNING_ENDINGS } else { ENDINGS };
+    let packages = modules.packages.npm_packages();
     if name.starts_with('.') {
         let directory = site.path.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let found = join(directory, name).and_then(|path| file_at(modules, &path));
+        let found = join(directory, name).and_then(|path| {
+            let entries = || {
+                let package = packages.iter().find(|package| package.directory == path)?;
+                first(modules, package.entries(), endings)
+            };
+            file_at(modules, &path, endings)
+                .or_else(entries)
+                .or_else(|| index_at(modules, &path, endings))
+        });
         return found.map_or(ModuleTarget::Nothing, ModuleTarget::File);
     }
     let aliased = modules
         .packages
         .path_aliases(site.path)
         .flat_map(|aliases| aliases.places(name));
-    let packaged = modules
-        .packages
-        .npm_packages()
-        .iter()
-        .filter_map(|package| package.places(name))
-        .flatten();
-    for place in aliased.chain(packaged) {
-        if let Some(file) = file_at(modules, &place) {
-            return ModuleTarget::File(file);
-        }
+    let packaged = packages.iter().filter_map(|package| package.places(name)).flatten();
+    match first(modules, aliased.chain(packaged), endings) {
+        Some(file) => ModuleTarget::File(file),
+        None => ModuleTarget::External(modules.external(site, name.strip_prefix("node:").unwrap_or(name))),
     }
-    ModuleTarget::External(modules.external(site, name.strip_prefix("node:").unwrap_or(name)))
+}
+
+/// The first of some places at which there is a module. For code that only runs, a declaration comes after all the others.
+fn first(modules: &Modules<'_>, places: impl Iterator<Item = String>, endings: &[&str]) -> Option<u32> {
+    let runs = endings == RUNNING_ENDINGS;
+    let (declarations, places): (Vec<String>, Vec<String>) = places.partition(|place| runs && place.ends_with(".d.ts"));
+    let mut places = places.iter().chain(&declarations);
+    places.find_map(|place| file_at(modules, place, endings).or_else(|| index_at(modules, place, endings)))
+}
+
+/// What importing a directory gives when no manifest says it.
+fn index_at(modules: &Modules<'_>, directory: &str, endings: &[&str]) -> Option<u32> {
+    let index = join(directory, "index")?;
+    endings
+        .iter()
+        .find_map(|ending| modules.file(&format!("{index}{ending}")))
 }
 
 /// The file that `path`, perhaps without extension, stands for.
-fn file_at(modules: &Modules<'_>, path: &str) -> Option<u32> {
-    for suffix in SUFFIXES {
-        let found = modules.file(&format!("{path}{suffix}"));
-        if found.is_some() {
-            return found;
-        }
-    }
+fn file_at(modules: &Modules<'_>, path: &str, endings: &[&str]) -> Option<u32> {
+    let named = || {
+        endings
+            .iter()
+            .find_map(|ending| modules.file(&format!("{path}{ending}")))
+    };
     // TypeScript sources import the name of the file that they will become.
-    for (compiled, source) in [
-        (".js", ".ts"),
-        (".js", ".tsx"),
-        (".jsx", ".tsx"),
-        (".mjs", ".mts"),
-        (".cjs", ".cts"),
-    ] {
-        if let Some(stem) = path.strip_suffix(compiled) {
-            let found = modules.file(&format!("{stem}{source}"));
-            if found.is_some() {
-                return found;
-            }
-        }
-    }
-    None
+    let compiled = || {
+        let sources = [
+            (".js", ".ts"),
+            (".js", ".tsx"),
+            (".jsx", ".tsx"),
+            (".mjs", ".mts"),
+            (".cjs", ".cts"),
+        ];
+        let mut sources = sources.into_iter();
+        sources.find_map(|(compiled, source)| modules.file(&format!("{}{source}", path.strip_suffix(compiled)?)))
+    };
+    modules.file(path).or_else(named).or_else(compiled)
 }
 
 const BUILTIN_NAMES: &[&str] = &[
