@@ -178,15 +178,14 @@ impl Conversation {
         if deliver {
             state.session.graph().commit(draft, now);
             state.session.graph_was_sent(now);
-            if state.texts.len() > MOST_SYMBOLS {
-                state.texts.clear();
-            }
-            for source in &pack.sources {
-                let key = (source.id.clone(), source.form.clone());
-                state.texts.insert(key, hash(&[&source.text]));
-            }
+            state.learn(pack);
         }
         Some([graph, sources])
+    }
+
+    /// Notes that the client was told the texts of a pack as what changed in another: the older ones are no longer what it holds.
+    pub(crate) fn learned(&self, pack: &ContextPack) {
+        lock(&self.state).learn(pack);
     }
 }
 
@@ -231,6 +230,16 @@ impl State {
             consider(text, Some(draft), self.told[0]);
         }
         found
+    }
+
+    fn learn(&mut self, pack: &ContextPack) {
+        if self.texts.len() > MOST_SYMBOLS {
+            self.texts.clear();
+        }
+        for source in &pack.sources {
+            let key = (source.id.clone(), source.form.clone());
+            self.texts.insert(key, hash(&[&source.text]));
+        }
     }
 
     fn forget(&mut self) -> usize {

@@ -16,6 +16,7 @@ mod dense;
 mod format;
 pub mod gcf;
 pub mod gcx;
+mod line_edit;
 pub mod markdown;
 mod places;
 pub mod protocol;

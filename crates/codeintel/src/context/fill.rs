@@ -1,18 +1,15 @@
 //! Fills a budget of tokens with what matters most for its cost.
 //!
-//! Each symbol is a ladder: its name, its signature, its skeleton, its body. Steps are taken by value for cost until the
-//! budget is used; the whole is then counted exactly as it will be sent, and the plan is made larger or smaller until it just
-//! fits. Costs of single steps are estimates, so only the count of the whole decides.
+//! A plan is made for a number of estimated tokens; the whole is then counted exactly as it will be sent, and the plan is made
+//! larger or smaller until it just fits. Costs of single steps are estimates, so only the count of the whole decides.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
-use index::model::FileId;
-use index::snapshot::EdgeKinds;
-use wire::answers::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol};
-use wire::tokens::Tokenizer;
+use wire::answers::{ContextPack, PackReason, PackSource, PackSymbol};
 
 use super::distance::Distances;
-use super::forms::{Form, Texts};
+use super::edges::{self, HeldEdges};
+use super::plan::{Plan, Planner};
 use super::rank::{Evidence, Ranked};
 use crate::error::QuestionError;
 use crate::kinds;
@@ -45,26 +42,14 @@ pub(crate) struct Material<'a> {
     pub(crate) edges: Option<Vec<(SymbolKey, SymbolKey, &'a str)>>,
 }
 
-/// Tokens of a pack per symbol that is admitted at first.
-const TOKENS_PER_SYMBOL: usize = 90;
 /// Most symbols that are considered.
 const MOST_CANDIDATES: usize = 1_500;
-/// Symbols past the admitted ones that may fill a gap.
-const NEXT: usize = 40;
-/// Most edges per symbol.
-const EDGES_PER_SYMBOL: usize = 3;
 /// Used at least this part, in hundredths, the budget counts as filled.
 const FILLED: usize = 95;
 /// Exact counts at most.
 const MOST_TRIES: usize = 12;
 /// A score that moved by less is still the one that the client was sent.
 const STEADY: f64 = 0.05;
-
-/// How much more the text of a target is worth: it is what the task is about, however long it is.
-const TARGET: f64 = 3.0;
-
-/// What the name, signature, skeleton and body of a symbol are worth.
-const WORTH: [f64; 4] = [0.3, 0.5, 0.65, 1.0];
 
 /// Makes the pack.
 pub(crate) fn fill(
@@ -80,15 +65,16 @@ pub(crate) fn fill(
     }
     let found = material.ranked.len();
     material.ranked.truncate(MOST_CANDIDATES);
-    let mut filler = Filler::new(workspace, &material, room);
     let total = material.total.unwrap_or(found) as u64;
-    // Estimated tokens to plan for; corrected by what the plan turns out to take.
-    let mut target = room.budget as f64;
+    let mut filler = Filler::new(workspace, &material, room, total);
+    // Estimated tokens to plan for; corrected by what the plan turns out to take. What the client holds took what was allowed
+    // then, so leaving everything as it is will often do.
+    let mut target = filler.planner.tokens_held().unwrap_or(room.budget as f64);
     let (mut low, mut high) = (0.0f64, f64::INFINITY);
     let mut best: Option<ContextPack> = None;
     for _ in 0..MOST_TRIES {
-        let (plan, exhausted) = filler.plan(target);
-        let mut pack = filler.pack(&plan, &material, total);
+        let (plan, exhausted) = filler.planner.plan(target);
+        let mut pack = filler.pack(&plan);
         // As long a number as the right one will be; what it may be off by is left free.
         pack.tokens = room.budget as u64;
         let tokens = (room.measure)(&pack) + 1;
@@ -138,213 +124,55 @@ fn settle(pack: &mut ContextPack, room: &Room<'_>) -> usize {
     tokens
 }
 
-/// A symbol with what each of its forms would cost.
-struct Ladder {
-    key: SymbolKey,
-    id: String,
-    score: f64,
-    name_cost: f64,
-    /// Per form: cost in estimated tokens and the text; filled when the symbol is admitted.
-    forms: Option<[Option<(f64, String)>; 3]>,
-    held: Option<Holding>,
-    is_target: bool,
-    /// Of its source; empty until the symbol is first put into a pack.
-    hash: String,
-    /// Where it stands: repository, file, first and last byte.
-    place: (usize, FileId, u32, u32),
-}
-
-/// What the client holds of a symbol.
-#[derive(Clone, Copy)]
-struct Holding {
-    form: Option<Form>,
-}
-
-/// Per chosen symbol, by place, the form it is shown in.
-type Plan = BTreeMap<usize, Option<Form>>;
-
 struct Filler<'a> {
     workspace: &'a Workspace,
-    texts: Texts<'a>,
-    ladders: Vec<Ladder>,
-    with_sources: bool,
-    base_scores: HashMap<&'a str, f64>,
+    material: &'a Material<'a>,
+    planner: Planner<'a>,
+    base_symbols: HashMap<&'a str, &'a PackSymbol>,
+    base_edges: HeldEdges<'a>,
     budget: usize,
+    total: u64,
 }
 
 impl<'a> Filler<'a> {
-    fn new(workspace: &'a Workspace, material: &Material<'_>, room: &Room<'a>) -> Filler<'a> {
-        let mut base_scores: HashMap<&str, f64> = HashMap::new();
-        let mut base_forms: HashMap<&str, Form> = HashMap::new();
-        if let Some(base) = room.base {
-            base_scores.extend(base.symbols.iter().map(|symbol| (symbol.id.as_str(), symbol.score)));
-            for source in &base.sources {
-                if let Some(form) = Form::ALL.into_iter().find(|form| form.name() == source.form) {
-                    base_forms.insert(&source.id, form);
-                }
-            }
-        }
-        let ladder = |ranked: &Ranked| {
-            let symbol = workspace.symbol(ranked.key)?;
-            let id = workspace.id(ranked.key.repository, symbol);
-            let held = base_scores.contains_key(id.as_str()).then(|| Holding {
-                form: base_forms.get(id.as_str()).copied(),
-            });
-            Some(Ladder {
-                key: ranked.key,
-                score: ranked.score,
-                name_cost: Tokenizer::O200k.estimate(&id) as f64 + 24.0,
-                id,
-                forms: None,
-                held,
-                is_target: material.distances.is_target(ranked.key),
-                hash: String::new(),
-                place: (
-                    ranked.key.repository,
-                    symbol.file_id(),
-                    symbol.span().start,
-                    symbol.span().end,
-                ),
-            })
-        };
+    fn new(workspace: &'a Workspace, material: &'a Material<'a>, room: &Room<'a>, total: u64) -> Filler<'a> {
+        let symbols = room.base.map_or(&[][..], |base| base.symbols.as_slice());
         Filler {
             workspace,
-            texts: Texts::new(workspace),
-            ladders: material.ranked.iter().filter_map(ladder).collect(),
-            with_sources: material.with_sources,
-            base_scores,
+            material,
+            planner: Planner::new(
+                workspace,
+                &material.ranked,
+                &material.distances,
+                material.with_sources,
+                room.budget,
+                room.base,
+            ),
+            base_symbols: symbols.iter().map(|symbol| (symbol.id.as_str(), symbol)).collect(),
+            base_edges: HeldEdges::of(room.base),
             budget: room.budget,
+            total,
         }
-    }
-
-    /// The steps worth taking for `target` estimated tokens; also whether nothing is left to take.
-    fn plan(&mut self, target: f64) -> (Plan, bool) {
-        let mut plan = Plan::new();
-        let mut used = 60.0;
-        let at_once = (self.budget / TOKENS_PER_SYMBOL).max(4);
-        let mut admitted = 0;
-        loop {
-            // Names first, in the order of their score; then what they are worth showing of.
-            let until = match self.with_sources {
-                true => (admitted + at_once).min(self.ladders.len()),
-                false => self.ladders.len(),
-            };
-            let mut full = false;
-            for place in admitted..until {
-                if used + self.ladders[place].name_cost > target {
-                    full = true;
-                    continue;
-                }
-                used += self.ladders[place].name_cost;
-                plan.insert(place, None);
-            }
-            admitted = until;
-            if self.with_sources {
-                full |= self.upgrade(&mut plan, &mut used, target);
-            }
-            if full {
-                // What is left is too little for any of them, but perhaps not for the name of another.
-                for place in admitted..(admitted + NEXT).min(self.ladders.len()) {
-                    if used + self.ladders[place].name_cost <= target {
-                        used += self.ladders[place].name_cost;
-                        plan.insert(place, None);
-                    }
-                }
-                return (plan, false);
-            }
-            if admitted == self.ladders.len() {
-                return (plan, true);
-            }
-        }
-    }
-
-    /// Shows more of what is admitted, best value for cost first. Gives whether something did not fit.
-    fn upgrade(&mut self, plan: &mut Plan, used: &mut f64, target: f64) -> bool {
-        let mut steps: Vec<(f64, usize, Form)> = Vec::new();
-        let places: Vec<usize> = plan.keys().copied().collect();
-        for &place in &places {
-            self.measure_forms(place);
-            let ladder = &self.ladders[place];
-            let Some(forms) = &ladder.forms else { continue };
-            for (number, form) in Form::ALL.into_iter().enumerate() {
-                let Some((cost, _)) = &forms[number] else { continue };
-                // What the client holds already is kept: sending it costs nothing.
-                let kept = ladder.held.is_some_and(|held| held.form == Some(form));
-                let about = if ladder.is_target { TARGET } else { 1.0 };
-                let value = (WORTH[number + 1] - WORTH[0]) * ladder.score * about * if kept { 3.0 } else { 1.0 };
-                steps.push((value / cost.max(1.0), place, form));
-            }
-        }
-        steps.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        let mut full = false;
-        for (_, place, form) in steps {
-            let current = plan.get(&place).copied().flatten();
-            if current.is_some_and(|current| current >= form) || self.is_shown_around(place, plan) {
-                continue;
-            }
-            if form == Form::Body && self.shows_inside(place, plan) {
-                continue;
-            }
-            let cost = |form: Option<Form>| match (form, &self.ladders[place].forms) {
-                (Some(form), Some(forms)) => forms[form as usize].as_ref().map_or(0.0, |(cost, _)| *cost),
-                _ => 0.0,
-            };
-            let more = cost(Some(form)) - cost(current);
-            if *used + more > target {
-                full = true;
-                continue;
-            }
-            *used += more;
-            plan.insert(place, Some(form));
-        }
-        full
-    }
-
-    fn measure_forms(&mut self, place: usize) {
-        if self.ladders[place].forms.is_some() {
-            return;
-        }
-        let key = self.ladders[place].key;
-        let forms = Form::ALL.map(|form| {
-            let text = self.texts.text(key, form)?;
-            Some((Tokenizer::O200k.estimate(&text) as f64 + 8.0, text))
-        });
-        self.ladders[place].forms = Some(forms);
-    }
-
-    /// Whether the body of something around the symbol is shown already.
-    fn is_shown_around(&self, place: usize, plan: &Plan) -> bool {
-        self.any_with_body(plan, |other| self.contains(other, place))
-    }
-
-    /// Whether the body of something inside the symbol is shown already.
-    fn shows_inside(&self, place: usize, plan: &Plan) -> bool {
-        self.any_with_body(plan, |other| self.contains(place, other))
-    }
-
-    fn any_with_body(&self, plan: &Plan, fits: impl Fn(usize) -> bool) -> bool {
-        plan.iter()
-            .any(|(other, form)| *form == Some(Form::Body) && fits(*other))
-    }
-
-    fn contains(&self, outer: usize, inner: usize) -> bool {
-        let (around, within) = (self.ladders[outer].place, self.ladders[inner].place);
-        outer != inner && (around.0, around.1) == (within.0, within.1) && around.2 <= within.2 && within.3 <= around.3
     }
 
     /// The plan as it is sent.
-    fn pack(&mut self, plan: &Plan, material: &Material<'_>, total: u64) -> ContextPack {
-        let chosen: Vec<usize> = plan.keys().copied().collect();
-        let keys: Vec<SymbolKey> = chosen.iter().map(|&place| self.ladders[place].key).collect();
-        let mut symbols: Vec<(PackSymbol, usize)> = chosen
-            .iter()
+    fn pack(&mut self, plan: &Plan) -> ContextPack {
+        let material = self.material;
+        let Planner { ladders, texts, .. } = &mut self.planner;
+        for &place in plan.keys() {
+            if ladders[place].hash.is_empty() {
+                ladders[place].hash = texts.hash(ladders[place].key);
+            }
+        }
+        let ladders = &self.planner.ladders;
+        let keys: Vec<SymbolKey> = plan.keys().map(|&place| ladders[place].key).collect();
+        let ids: Vec<&str> = plan.keys().map(|&place| ladders[place].id.as_str()).collect();
+        let mut symbols: Vec<(PackSymbol, usize)> = plan
+            .keys()
             .map(|&place| {
-                let key = self.ladders[place].key;
-                let evidence = &material.ranked[place].evidence;
-                if self.ladders[place].hash.is_empty() {
-                    self.ladders[place].hash = self.texts.hash(key);
-                }
-                let ladder = &self.ladders[place];
+                let ladder = &ladders[place];
+                let key = ladder.key;
+                let evidence = &material.ranked[ladder.rank].evidence;
                 let hash = &ladder.hash;
                 let symbol = PackSymbol {
                     id: ladder.id.clone(),
@@ -364,18 +192,18 @@ impl<'a> Filler<'a> {
         });
         let mut pack = ContextPack {
             budget: self.budget as u64,
-            total,
-            truncated: (symbols.len() as u64) < total,
+            total: self.total,
+            truncated: (symbols.len() as u64) < self.total,
             note: material.note.clone(),
             incomplete: self.workspace.incomplete(),
             edges: match &material.edges {
-                Some(edges) => self.given_edges(edges, &keys),
-                None => self.edges_between(&keys),
+                Some(edges) => edges::given(self.workspace, edges, &keys),
+                None => edges::between(self.workspace, &keys, &ids, &self.base_edges),
             },
             ..ContextPack::default()
         };
         for (symbol, place) in symbols {
-            let ladder = &self.ladders[place];
+            let ladder = &ladders[place];
             let text = plan.get(&place).copied().flatten().and_then(|form| {
                 let (_, text) = ladder.forms.as_ref()?[form as usize].as_ref()?;
                 Some((form, text))
@@ -395,7 +223,7 @@ impl<'a> Filler<'a> {
             if material.with_reasons {
                 pack.reasons.push(PackReason {
                     id: symbol.id.clone(),
-                    reason: material.ranked[place].evidence.reason(self.workspace),
+                    reason: material.ranked[ladder.rank].evidence.reason(self.workspace),
                 });
             }
             pack.symbols.push(symbol);
@@ -407,78 +235,10 @@ impl<'a> Filler<'a> {
 
     fn steady(&self, id: &str, score: f64) -> f64 {
         let score = (score * 100.0).round() / 100.0;
-        match self.base_scores.get(id) {
-            Some(held) if (held - score).abs() <= STEADY => *held,
+        match self.base_symbols.get(id) {
+            Some(held) if (held.score - score).abs() <= STEADY => held.score,
             _ => score,
         }
-    }
-
-    fn given_edges(&self, edges: &[(SymbolKey, SymbolKey, &str)], keys: &[SymbolKey]) -> Vec<PackEdge> {
-        let kept: HashSet<SymbolKey> = keys.iter().copied().collect();
-        let id = |key: SymbolKey| {
-            self.workspace
-                .symbol(key)
-                .map(|symbol| self.workspace.id(key.repository, symbol))
-        };
-        let edges = edges
-            .iter()
-            .filter(|(from, to, _)| kept.contains(from) && kept.contains(to));
-        edges
-            .filter_map(|(from, to, kind)| {
-                Some(PackEdge {
-                    from: id(*from)?,
-                    to: id(*to)?,
-                    kind: (*kind).to_string(),
-                })
-            })
-            .collect()
-    }
-
-    /// The edges among the symbols, a few for each, the kinds that say most first.
-    fn edges_between(&self, keys: &[SymbolKey]) -> Vec<PackEdge> {
-        let places: HashMap<SymbolKey, usize> = keys.iter().enumerate().map(|(place, key)| (*key, place)).collect();
-        let mut edges: Vec<PackEdge> = Vec::new();
-        for key in keys {
-            let Some(repository) = self.workspace.repository(key.repository) else {
-                continue;
-            };
-            let mut found: BTreeMap<(i32, usize), &'static str> = BTreeMap::new();
-            for edge in repository.snapshot.outgoing(key.symbol, EdgeKinds::ALL).take(512) {
-                let to = edge.to.symbol().map(|symbol| SymbolKey {
-                    repository: key.repository,
-                    symbol,
-                });
-                let Some(&place) = to.as_ref().and_then(|to| places.get(to)) else {
-                    continue;
-                };
-                if to == Some(*key) {
-                    continue;
-                }
-                let weight = (super::spread::outgoing_weight(edge.kind) * 100.0) as i32;
-                found.entry((-weight, place)).or_insert(kinds::edge_name(edge.kind));
-            }
-            let mut ends: HashSet<usize> = HashSet::new();
-            for ((_, place), kind) in found {
-                if ends.len() >= EDGES_PER_SYMBOL {
-                    break;
-                }
-                if !ends.insert(place) {
-                    continue;
-                }
-                let id = |key: SymbolKey| {
-                    let symbol = self.workspace.symbol(key);
-                    symbol
-                        .map(|symbol| self.workspace.id(key.repository, symbol))
-                        .unwrap_or_default()
-                };
-                edges.push(PackEdge {
-                    from: id(*key),
-                    to: id(keys[place]),
-                    kind: kind.to_string(),
-                });
-            }
-        }
-        edges
     }
 }
 

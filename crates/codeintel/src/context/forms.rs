@@ -66,7 +66,7 @@ impl<'a> Texts<'a> {
             Form::Signature => Some(symbol.signature())
                 .filter(|text| !text.is_empty() && !symbol.is_file())
                 .map(str::to_string),
-            Form::Skeleton if is_container(symbol) => skeleton(symbol),
+            Form::Skeleton if is_container(symbol) => skeleton(symbol, |member| Some(member.span().start_line)),
             Form::Skeleton => documented(self.source(key.repository, symbol)?, symbol),
             Form::Body => {
                 let span = symbol.span();
@@ -84,28 +84,57 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Four letters that change when the symbol does: with its members' signatures for what contains others, with its text for
-    /// the rest.
+    /// Four letters that change when the symbol does: with its text, less the bodies of what it contains, which have letters of
+    /// their own. Of a file only what it declares counts.
     pub(crate) fn hash(&mut self, key: SymbolKey) -> String {
         let Some(symbol) = self.workspace.symbol(key) else {
             return String::new();
         };
-        let text = match is_container(symbol) {
-            true => skeleton(symbol),
-            false => {
-                let span = symbol.span();
-                self.source(key.repository, symbol)
-                    .map(|source| source.lines(span.start_line, span.end_line).to_string())
-            }
+        let mut hasher = blake3::Hasher::new();
+        let text = match symbol.is_file() {
+            true => None,
+            false => self
+                .source(key.repository, symbol)
+                .map(|source| own_text(source, symbol)),
         };
-        let hash = match text {
-            Some(text) => blake3::hash(text.as_bytes()),
+        // Where members stand is not what they are.
+        let members = match is_container(symbol) {
+            true => skeleton(symbol, |_| None),
+            false => None,
+        };
+        if text.is_none() && members.is_none() {
             // Gone or changed since: what was indexed is what the pack is about.
-            None => blake3::hash(symbol.file().map_or(&[], |file| file.hash().as_slice())),
-        };
+            hasher.update(symbol.file().map_or(&[], |file| file.hash().as_slice()));
+        }
+        for part in [text, members].into_iter().flatten() {
+            hasher.update(part.as_bytes());
+            hasher.update(&[0]);
+        }
         // Letters cost fewer tokens than as many bits in digits.
-        URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..3])
+        URL_SAFE_NO_PAD.encode(&hasher.finalize().as_bytes()[..3])
     }
+}
+
+/// The lines of a symbol without those of its members.
+fn own_text(source: &Source, symbol: SymbolView<'_>) -> String {
+    let span = symbol.span();
+    if !is_container(symbol) {
+        return source.lines(span.start_line, span.end_line).to_string();
+    }
+    let mut text = String::new();
+    let mut next = span.start_line;
+    let members = symbol.file().into_iter().flat_map(|file| file.symbols().skip(1));
+    for member in members.filter(|member| member.parent().is_some_and(|parent| parent.id() == symbol.id())) {
+        let inner = member.span();
+        if inner.start_line > next {
+            text.push_str(source.lines(next, inner.start_line - 1));
+        }
+        next = next.max(inner.end_line + 1);
+    }
+    if next <= span.end_line {
+        text.push_str(source.lines(next, span.end_line));
+    }
+    text
 }
 
 /// Whether it is made of other symbols that can be shown by themselves.
@@ -117,8 +146,8 @@ pub(crate) fn is_container(symbol: SymbolView<'_>) -> bool {
         )
 }
 
-/// The signatures of what it contains, one line each.
-fn skeleton(symbol: SymbolView<'_>) -> Option<String> {
+/// The signatures of what it contains, one line each, after the number that `line` gives.
+fn skeleton(symbol: SymbolView<'_>, line: impl Fn(SymbolView<'_>) -> Option<u32>) -> Option<String> {
     let file = symbol.file()?;
     let mut lines: Vec<String> = Vec::new();
     if !symbol.is_file() && !symbol.signature().is_empty() {
@@ -139,7 +168,10 @@ fn skeleton(symbol: SymbolView<'_>) -> Option<String> {
         }
         members += 1;
         if members <= MOST_MEMBERS {
-            lines.push(format!("{}:{}", span.start_line, member.signature()));
+            lines.push(match line(member) {
+                Some(line) => format!("{line}:{}", member.signature()),
+                None => member.signature().to_string(),
+            });
         }
     }
     if members > MOST_MEMBERS {

@@ -6,6 +6,7 @@
 mod blast_radius;
 mod communities;
 mod distance;
+mod edges;
 mod explain_symbol;
 mod files;
 mod fill;
@@ -14,6 +15,7 @@ mod for_pr;
 mod for_task;
 mod forms;
 pub(crate) mod history;
+mod plan;
 mod plan_turn;
 mod rank;
 mod spread;

@@ -3,6 +3,8 @@
 //! A pack is measured in the very form it is sent in, references of the conversation included. To a client that sends the
 //! root of an earlier pack back, whichever is shortest is said: that nothing changed, what changed, or everything.
 
+use std::collections::BTreeMap;
+
 use codeintel::context::{
     BlastRadius, CommunitiesAnswer, ContextPack, Explain, ForFiles, ForPr, ForTask, GetCommunities, PlanTurn, Room,
     blast_radius, communities, context_for_files, context_for_pr, context_for_task, explain_symbol, plan_turn,
@@ -12,11 +14,11 @@ use codeintel::{QuestionError, Workspace};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use wire::Format;
-use wire::answers::{PackEdge, PackSource};
+use wire::answers::{PackDelta, PackSource, PackSymbol};
 use wire::gcf::graph;
 use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
-use wire::tokens::Tokenizer;
+use wire::tokens::{Counter, Tokenizer};
 
 use super::{Cut, Desk, Finished, Reply, Tool, Toolset, put, read, refusal, refused, schema, value};
 use crate::sessions::Base;
@@ -184,7 +186,8 @@ fn packed(
         Format::Auto => Format::Gcf,
         format => format,
     };
-    let count = |texts: &[String]| texts.iter().map(|text| Tokenizer::O200k.count(text)).sum::<usize>();
+    let counter = Counter::new(Tokenizer::O200k);
+    let count = |texts: &[String]| texts.iter().map(|text| counter.count(text)).sum::<usize>();
     let failed = std::cell::Cell::new(None);
     let measure = |pack: &ContextPack| match project(desk, pack, &layout, format, Delivery::Measured) {
         Ok(texts) => count(&texts),
@@ -205,19 +208,19 @@ fn packed(
     let found = found.map_err(refused)?;
     let (texts, format) = match held.as_deref() {
         Some(base) => match changed(base, &found, layout.tool, format)? {
-            // The delta is said only where it is the shortest.
-            Some(texts) if count(&texts) < found.tokens as usize => (texts, format),
+            // The delta is said only where it is well below the whole, as the graph profile asks.
+            Some(texts) if count(&texts) * 10 < found.tokens as usize * 6 => {
+                if let Some(conversation) = desk.wish.conversation {
+                    conversation.learned(&found);
+                }
+                (texts, format)
+            }
             _ => (project(desk, &found, &layout, format, Delivery::Sent)?, format),
         },
-        None => {
-            let json = wire::encode(&found, &layout, Format::Json, Tokenizer::O200k)
-                .map_err(unwritable)?
-                .text;
-            match desk.wish.format == Format::Auto && Tokenizer::O200k.count(&json) < found.tokens as usize {
-                true => (vec![json], Format::Json),
-                false => (project(desk, &found, &layout, format, Delivery::Sent)?, format),
-            }
-        }
+        None => match shorter_json(desk, &found, &layout)? {
+            Some(json) => (vec![json], Format::Json),
+            None => (project(desk, &found, &layout, format, Delivery::Sent)?, format),
+        },
     };
     let reply = Reply {
         value: value(&found)?,
@@ -231,6 +234,22 @@ fn packed(
     desk.finish(Finished { texts, format });
     Ok(reply)
 }
+
+/// The pack as JSON, where the format is free and that is shorter.
+fn shorter_json(desk: &Desk, pack: &ContextPack, layout: &Layout<'static>) -> Result<Option<String>, Refusal> {
+    let is_plain = |symbol: &PackSymbol| symbol.id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'%');
+    let is_longer = pack.symbols.len() > FEW_SYMBOLS && pack.symbols.iter().all(is_plain);
+    if desk.wish.format != Format::Auto || is_longer {
+        return Ok(None);
+    }
+    let json = wire::encode(pack, layout, Format::Json, Tokenizer::O200k)
+        .map_err(unwritable)?
+        .text;
+    Ok(Some(json).filter(|json| Tokenizer::O200k.count(json) < pack.tokens as usize))
+}
+
+/// Packs of more symbols are never shorter in JSON, which names every member of every row, unless ids need escapes in GCF.
+const FEW_SYMBOLS: usize = 12;
 
 /// Whether a projection is only counted, or goes to the client.
 #[derive(Clone, Copy, PartialEq)]
@@ -271,79 +290,53 @@ fn unwritable(error: wire::Error) -> Refusal {
 /// What changed since `base`: nothing, or a delta that was applied and checked here first. `None` where only the whole pack
 /// will do.
 fn changed(base: &ContextPack, pack: &ContextPack, tool: &str, format: Format) -> Result<Option<Vec<String>>, Refusal> {
-    let unchanged = base.pack_root == pack.pack_root && same_texts(base, pack);
-    let news = ContextPack {
-        sources: pack
-            .sources
-            .iter()
-            .filter(|source| !base.sources.contains(source))
-            .cloned()
-            .collect(),
-        reasons: pack
-            .reasons
-            .iter()
-            .filter(|reason| !base.reasons.contains(reason))
-            .cloned()
-            .collect(),
-        symbols: Vec::new(),
-        ..pack.clone()
-    };
-    let has_text = |source: &PackSource| {
-        let same =
-            |other: &&PackSource| other.id == source.id && other.form == source.form && other.text == source.text;
-        base.sources.iter().find(same).is_some()
-    };
+    let delta = PackDelta::between(base, pack);
+    let is_right = delta.apply(base).is_ok_and(|applied| says_the_same(&applied, pack));
+    if !is_right {
+        return Ok(None);
+    }
+    let same_root = base.pack_root == pack.pack_root;
+    let unchanged = same_root && delta.sources.is_empty() && delta.moved.is_empty() && delta.gone.is_empty();
     if format != Format::Gcf {
         let said = match unchanged {
             true => json!({"unchanged": true, "pack_root": pack.pack_root, "symbols": pack.symbols.len()}),
-            false => json_delta(base, pack, &news),
+            false => value(&delta)?,
         };
         let encoded = wire::encode(&said, &Layout::generic(tool), format, Tokenizer::O200k).map_err(unwritable)?;
         return Ok(Some(vec![encoded.text]));
     }
-    let (old, new) = (base.graph(tool), pack.graph(tool));
-    let measure = |text: &str| Tokenizer::O200k.count(text);
-    let reply = graph::reply(Some(&base.pack_root), Some(&old), &new, measure);
-    match reply.map_err(|error| unwritable(error.into()))? {
-        graph::Reply::Unchanged(text) if unchanged => Ok(Some(vec![text])),
-        graph::Reply::Unchanged(text) => Ok(Some(vec![text, news.sources_text(&[], has_text)])),
-        graph::Reply::Delta(text) => {
-            let verified = graph::decode_delta(&text).and_then(|delta| graph::apply(&old, &delta));
-            match verified {
-                Ok(_) => Ok(Some(vec![text, news.sources_text(&[], has_text)])),
-                Err(_) => Ok(None),
-            }
-        }
-        graph::Reply::Full(_) => Ok(None),
+    let cannot = |error: wire::gcf::Error| unwritable(error.into());
+    if same_root {
+        let graph = pack.graph(tool);
+        let held = Some(pack.pack_root.as_str());
+        let said = graph::reply(held, None, &graph, str::len)
+            .map_err(cannot)?
+            .text()
+            .to_string();
+        return Ok(Some(match unchanged {
+            true => vec![said],
+            false => vec![said, delta.sources_text()],
+        }));
     }
+    let texts = delta
+        .to_gcf(tool, pack.tokens, |text| Tokenizer::O200k.count(text))
+        .map_err(cannot)?;
+    Ok(Some(texts.into()))
 }
 
-fn same_texts(base: &ContextPack, pack: &ContextPack) -> bool {
-    base.sources == pack.sources && base.reasons == pack.reasons
-}
-
-fn json_delta(base: &ContextPack, pack: &ContextPack, news: &ContextPack) -> Value {
-    let gone: Vec<Value> = base
-        .symbols
-        .iter()
-        .filter(|symbol| !pack.symbols.contains(symbol))
-        .map(|symbol| json!({"kind": symbol.kind, "id": symbol.id}))
-        .collect();
-    let added: Vec<_> = pack
-        .symbols
-        .iter()
-        .filter(|symbol| !base.symbols.contains(symbol))
-        .collect();
-    let edges = |of: &ContextPack, not: &ContextPack| -> Vec<PackEdge> {
-        of.edges
+/// Whether two packs say the same, in whatever order.
+fn says_the_same(one: &ContextPack, other: &ContextPack) -> bool {
+    let sources = |pack: &ContextPack| -> BTreeMap<String, PackSource> {
+        pack.sources
             .iter()
-            .filter(|edge| !not.edges.contains(edge))
-            .cloned()
+            .map(|source| (source.id.clone(), source.clone()))
             .collect()
     };
-    json!({
-        "delta": true, "base_root": base.pack_root, "new_root": pack.pack_root, "removed": gone, "added": added,
-        "edges_removed": edges(base, pack), "edges_added": edges(pack, base), "sources": news.sources,
-        "total": pack.total, "truncated": pack.truncated,
-    })
+    let reasons = |pack: &ContextPack| -> BTreeMap<String, String> {
+        pack.reasons
+            .iter()
+            .map(|reason| (reason.id.clone(), reason.reason.clone()))
+            .collect()
+    };
+    one.pack_root == other.pack_root && sources(one) == sources(other) && reasons(one) == reasons(other)
 }

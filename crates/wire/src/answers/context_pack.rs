@@ -121,26 +121,13 @@ impl ContextPack {
 
     /// Symbols and edges in the graph profile's own type.
     pub fn graph(&self, tool: &str) -> graph::Graph {
-        let symbol = |symbol: &PackSymbol| graph::Symbol {
-            qualified_name: to_word(&symbol.id),
-            kind: symbol.kind.clone(),
-            score: symbol.score,
-            provenance: symbol.provenance.clone(),
-            distance: u32::try_from(symbol.distance).unwrap_or(u32::MAX),
-        };
-        let edge = |edge: &PackEdge| graph::Edge {
-            source: to_word(&edge.from),
-            target: to_word(&edge.to),
-            edge_type: edge.kind.clone(),
-            ..graph::Edge::default()
-        };
         graph::Graph {
             tool: tool.to_string(),
             token_budget: self.budget,
             tokens_used: self.tokens,
             pack_root: self.pack_root.clone(),
-            symbols: self.symbols.iter().map(symbol).collect(),
-            edges: self.edges.iter().map(edge).collect(),
+            symbols: self.symbols.iter().map(PackSymbol::to_graph).collect(),
+            edges: self.edges.iter().map(PackEdge::to_graph).collect(),
         }
     }
 
@@ -163,13 +150,7 @@ impl ContextPack {
                 .get(id)
                 .map_or_else(|| to_word(id), |number| format!("@{number}"))
         };
-        let mut out = format!("sources total={} truncated={}", self.total, self.truncated);
-        for (name, said) in [("note", &self.note), ("incomplete", &self.incomplete)] {
-            if let Some(said) = said {
-                out.push_str(&format!(" {name}={}", serde_json::Value::from(said.as_str())));
-            }
-        }
-        out.push('\n');
+        let mut out = sources_head(self.total, self.truncated, &self.note, &self.incomplete);
         for source in &self.sources {
             let count = source.text.split('\n').count();
             match is_held(source) {
@@ -220,26 +201,8 @@ impl ContextPack {
             .and_then(|line| line.strip_prefix("sources "))
             .ok_or_else(|| broken("no head"))?;
         let mut pack = ContextPack {
-            symbols: graph
-                .symbols
-                .iter()
-                .map(|symbol| PackSymbol {
-                    id: from_word(&symbol.qualified_name),
-                    kind: symbol.kind.clone(),
-                    score: symbol.score,
-                    provenance: symbol.provenance.clone(),
-                    distance: u64::from(symbol.distance),
-                })
-                .collect(),
-            edges: graph
-                .edges
-                .iter()
-                .map(|edge| PackEdge {
-                    from: from_word(&edge.source),
-                    to: from_word(&edge.target),
-                    kind: edge.edge_type.clone(),
-                })
-                .collect(),
+            symbols: graph.symbols.iter().map(PackSymbol::from).collect(),
+            edges: graph.edges.iter().map(PackEdge::from).collect(),
             budget: graph.token_budget,
             tokens: graph.tokens_used,
             pack_root: graph.pack_root.clone(),
@@ -249,7 +212,7 @@ impl ContextPack {
         while let Some(line) = lines.next() {
             let words: Vec<&str> = line.splitn(4, ' ').collect();
             let symbol = |word: &str| {
-                // In a delta, where a symbol may have no number, it goes by its name.
+                // A symbol without a number goes by its name.
                 let Some(digits) = word.strip_prefix('@') else {
                     return Some(from_word(word));
                 };
@@ -290,7 +253,64 @@ impl ContextPack {
     }
 }
 
-fn read_head(head: &str, pack: &mut ContextPack) -> Option<()> {
+impl PackSymbol {
+    pub(super) fn to_graph(&self) -> graph::Symbol {
+        graph::Symbol {
+            qualified_name: to_word(&self.id),
+            kind: self.kind.clone(),
+            score: self.score,
+            provenance: self.provenance.clone(),
+            distance: u32::try_from(self.distance).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl From<&graph::Symbol> for PackSymbol {
+    fn from(symbol: &graph::Symbol) -> PackSymbol {
+        PackSymbol {
+            id: from_word(&symbol.qualified_name),
+            kind: symbol.kind.clone(),
+            score: symbol.score,
+            provenance: symbol.provenance.clone(),
+            distance: u64::from(symbol.distance),
+        }
+    }
+}
+
+impl PackEdge {
+    pub(super) fn to_graph(&self) -> graph::Edge {
+        graph::Edge {
+            source: to_word(&self.from),
+            target: to_word(&self.to),
+            edge_type: self.kind.clone(),
+            ..graph::Edge::default()
+        }
+    }
+}
+
+impl From<&graph::Edge> for PackEdge {
+    fn from(edge: &graph::Edge) -> PackEdge {
+        PackEdge {
+            from: from_word(&edge.source),
+            to: from_word(&edge.target),
+            kind: edge.edge_type.clone(),
+        }
+    }
+}
+
+/// The first line of the sources: what holds for the whole.
+pub(super) fn sources_head(total: u64, truncated: bool, note: &Option<String>, incomplete: &Option<String>) -> String {
+    let mut out = format!("sources total={total} truncated={truncated}");
+    for (name, said) in [("note", note), ("incomplete", incomplete)] {
+        if let Some(said) = said {
+            out.push_str(&format!(" {name}={}", serde_json::Value::from(said.as_str())));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+pub(super) fn read_head(head: &str, pack: &mut ContextPack) -> Option<()> {
     let mut rest = head;
     while !rest.is_empty() {
         let (name, after) = rest.split_once('=')?;
@@ -309,7 +329,7 @@ fn read_head(head: &str, pack: &mut ContextPack) -> Option<()> {
 }
 
 /// An id as one printable word of ASCII: other bytes as `%` and two digits.
-fn to_word(id: &str) -> String {
+pub(super) fn to_word(id: &str) -> String {
     let mut word = String::with_capacity(id.len());
     for byte in id.bytes() {
         match byte {

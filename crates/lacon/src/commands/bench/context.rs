@@ -5,6 +5,7 @@
 //! filled, how long a question takes, and what a second question costs after one file was edited.
 
 mod bm25;
+mod edits;
 mod tasks;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +17,6 @@ use codeintel::{Derived, Repository, Workspace};
 use index::build::{Indexer, Options, open_snapshot};
 use serde_json::{Map, Value, json};
 use wire::Format;
-use wire::gcf::graph;
 use wire::tokens::Tokenizer;
 
 use self::bm25::Bm25;
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 200)]
     tasks: usize,
 
-    /// Re-queries after an edit of one file, at most
+    /// Re-queries after an edit of one file, at most; five kinds of edits in turn
     #[arg(long, value_name = "N", default_value_t = 20)]
     edits: usize,
 
@@ -114,7 +114,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         None => retrieval(&workspace, &Bm25::of(&workspace), &tasks)?,
     };
     let budgets = budgets(&workspace, &tasks, &args.budgets)?;
-    let deltas = deltas(&tree, &index, &tasks, args.edits)?;
+    let deltas = edits::deltas(&tree, &index, &tasks, args.edits)?;
     let totals = snapshot.totals();
     let answer = json!({
         "lines": totals.lines, "files": snapshot.file_count(), "tasks": tasks.len(), "indexing_seconds": indexing.as_secs_f64().round(),
@@ -146,12 +146,23 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
             row["budget"], show(&row["least"]), show(&row["mean"]), row["exceeded"], row["underfilled"], show(&row["p50_ms"]), show(&row["p99_ms"])
         ));
     }
-    output.line(format!(
-        "re-query after an edit of one file: {} of the whole pack on average, {} at most, over {} edits; all applied and verified",
-        show(&deltas["mean"]),
-        show(&deltas["most"]),
-        deltas["edits"]
-    ));
+    if args.edits > 0 {
+        output.line(
+            "re-query after an edit of one file, as a share of the whole pack (every delta was applied and compared):".to_string(),
+        );
+        let kinds = deltas["kinds"].as_array().into_iter().flatten();
+        for row in kinds.chain([&deltas]) {
+            output.line(format!(
+                "  {:<14} {} on average, {} (p95), {} at most; {} of {} above 15 %",
+                row["edit"].as_str().unwrap_or("all"),
+                show(&row["mean"]),
+                show(&row["p95"]),
+                show(&row["most"]),
+                row["above_15_percent"],
+                row["edits"]
+            ));
+        }
+    }
     Ok(())
 }
 
@@ -228,66 +239,6 @@ fn budgets(workspace: &Workspace, tasks: &[Task], budgets: &[u64]) -> Result<Val
         }));
     }
     Ok(rows.into())
-}
-
-/// Edits a file of each pack in turn and asks again; the delta is applied as a client would.
-fn deltas(tree: &Path, index: &Path, tasks: &[Task], most: usize) -> Result<Value, Failure> {
-    let services = Services::default();
-    let mut shares: Vec<f64> = Vec::new();
-    for task in tasks.iter().take(most) {
-        let workspace = indexed(tree, index)?;
-        let whole = ask(&desk(&workspace, &services), &task.text, 5_000, None)?;
-        let base = graph::decode(&whole[0]).map_err(|error| anyhow!("{error}"))?;
-        let Some(edit) = Edit::of(&workspace, &base) else {
-            continue;
-        };
-        let undo = edit.apply(tree)?;
-        let workspace = indexed(tree, index)?;
-        let texts = ask(&desk(&workspace, &services), &task.text, 5_000, Some(&base.pack_root));
-        std::fs::write(tree.join(&edit.path), undo)?;
-        let texts = texts?;
-        if texts[0].contains(" delta=true") {
-            let delta = graph::decode_delta(&texts[0]).map_err(|error| anyhow!("{error}"))?;
-            graph::apply(&base, &delta).map_err(|error| anyhow!("{}: {error}", task.name))?;
-        }
-        let full = ask(&desk(&workspace, &Services::default()), &task.text, 5_000, None)?;
-        shares.push(tokens(&texts) as f64 / tokens(&full) as f64);
-    }
-    Ok(json!({
-        "edits": shares.len(), "mean": shares.iter().sum::<f64>() / shares.len().max(1) as f64,
-        "most": shares.iter().copied().fold(0.0, f64::max), "shares": shares,
-    }))
-}
-
-/// One more line inside the body of a symbol of a pack.
-struct Edit {
-    path: String,
-    after_line: u32,
-}
-
-impl Edit {
-    fn of(workspace: &Workspace, pack: &graph::Graph) -> Option<Edit> {
-        let snapshot = &workspace.repositories()[0].snapshot;
-        pack.symbols.iter().find_map(|symbol| {
-            let view = snapshot.find(&symbol.qualified_name)?;
-            let span = view.span();
-            (!view.is_file() && span.end_line > span.start_line + 2).then(|| Edit {
-                path: view.path().to_string(),
-                after_line: span.start_line + (span.end_line - span.start_line) / 2,
-            })
-        })
-    }
-
-    /// Repeats the line; gives the file as it was.
-    fn apply(&self, tree: &Path) -> Result<Vec<u8>, Failure> {
-        let path = tree.join(&self.path);
-        let before = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        let mut lines: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
-        let at = (self.after_line as usize).min(lines.len());
-        lines.insert(at, b"\n");
-        std::fs::write(&path, lines.concat())?;
-        Ok(before)
-    }
 }
 
 fn desk<'a>(workspace: &'a Workspace, services: &'a Services) -> Desk<'a> {

@@ -1,0 +1,305 @@
+//! What to show of each symbol for a number of tokens. Each symbol is a ladder: its name, its signature, its skeleton, its body;
+//! steps are taken by value for cost. What the client holds comes first and as it holds it: only what must go makes room.
+
+use std::collections::{BTreeMap, HashMap};
+
+use index::model::FileId;
+use wire::answers::ContextPack;
+use wire::tokens::Tokenizer;
+
+use super::distance::Distances;
+use super::forms::{Form, Texts};
+use super::rank::Ranked;
+use crate::workspace::{SymbolKey, Workspace};
+
+/// Tokens of a pack per symbol that is admitted at first.
+const TOKENS_PER_SYMBOL: usize = 90;
+/// Symbols past the admitted ones that may fill a gap.
+const NEXT: usize = 40;
+/// What every pack takes, in estimated tokens.
+const HEAD: f64 = 60.0;
+
+/// How much more the text of a target is worth: it is what the task is about, however long it is.
+const TARGET: f64 = 3.0;
+/// How much more a text is worth that the client holds.
+const HELD: f64 = 3.0;
+/// What the client holds stays while it is worth this part of what would take its place.
+const STILL_WORTH: f64 = 0.5;
+/// Of what would be chosen without regard to the client, this part is put in even if it is new to it.
+const NEWCOMERS: usize = 3;
+
+/// What the name, signature, skeleton and body of a symbol are worth.
+const WORTH: [f64; 4] = [0.3, 0.5, 0.65, 1.0];
+
+/// Per chosen symbol, by place, the form it is shown in.
+pub(super) type Plan = BTreeMap<usize, Option<Form>>;
+
+/// A symbol with what each of its forms would cost.
+pub(super) struct Ladder {
+    pub(super) key: SymbolKey,
+    pub(super) id: String,
+    pub(super) score: f64,
+    /// Its place among the ranked.
+    pub(super) rank: usize,
+    name_cost: f64,
+    /// Per form: cost in estimated tokens and the text; filled when the symbol is admitted.
+    pub(super) forms: Option<[Option<(f64, String)>; 3]>,
+    held: Option<Holding>,
+    is_target: bool,
+    /// Of its source; empty until the symbol is first put into a pack.
+    pub(super) hash: String,
+    /// Where it stands: repository, file, first and last byte.
+    place: (usize, FileId, u32, u32),
+}
+
+/// What the client holds of a symbol.
+#[derive(Clone, Copy)]
+struct Holding {
+    form: Option<Form>,
+}
+
+/// Plans for one question.
+pub(super) struct Planner<'a> {
+    pub(super) texts: Texts<'a>,
+    pub(super) ladders: Vec<Ladder>,
+    with_sources: bool,
+    budget: usize,
+    /// What the client holds and may keep.
+    held: Plan,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        ranked: &[Ranked],
+        distances: &Distances<'_>,
+        with_sources: bool,
+        budget: usize,
+        base: Option<&ContextPack>,
+    ) -> Planner<'a> {
+        let mut holdings: HashMap<&str, Holding> = HashMap::new();
+        if let Some(base) = base {
+            holdings.extend(
+                base.symbols
+                    .iter()
+                    .map(|symbol| (symbol.id.as_str(), Holding { form: None })),
+            );
+            for source in &base.sources {
+                let form = Form::ALL.into_iter().find(|form| form.name() == source.form);
+                holdings.insert(&source.id, Holding { form });
+            }
+        }
+        let ladder = |(rank, ranked): (usize, &Ranked)| {
+            let symbol = workspace.symbol(ranked.key)?;
+            let id = workspace.id(ranked.key.repository, symbol);
+            Some(Ladder {
+                key: ranked.key,
+                score: ranked.score,
+                rank,
+                name_cost: Tokenizer::O200k.estimate(&id) as f64 + 24.0,
+                held: holdings.get(id.as_str()).copied(),
+                id,
+                forms: None,
+                is_target: distances.is_target(ranked.key),
+                hash: String::new(),
+                place: (
+                    ranked.key.repository,
+                    symbol.file_id(),
+                    symbol.span().start,
+                    symbol.span().end,
+                ),
+            })
+        };
+        let mut planner = Planner {
+            texts: Texts::new(workspace),
+            ladders: ranked.iter().enumerate().filter_map(ladder).collect(),
+            with_sources,
+            budget,
+            held: Plan::new(),
+        };
+        planner.held = planner.kept();
+        planner
+    }
+
+    /// What the client holds that is still worth its room, as it holds it, and the best of what it does not.
+    fn kept(&mut self) -> Plan {
+        let count = self.ladders.iter().filter(|ladder| ladder.held.is_some()).count();
+        if count == 0 {
+            return Plan::new();
+        }
+        let last = self.ladders.get(count - 1).map_or(0.0, |ladder| ladder.score);
+        let mut plan = Plan::new();
+        for place in 0..self.ladders.len() {
+            let ladder = &self.ladders[place];
+            match ladder.held {
+                Some(Holding { form }) if ladder.score >= last * STILL_WORTH => {
+                    let form = form
+                        .filter(|_| self.with_sources)
+                        .filter(|form| self.cost(place, *form).is_some());
+                    plan.insert(place, form);
+                }
+                None if place < count / NEWCOMERS => {
+                    plan.insert(place, None);
+                }
+                _ => {}
+            }
+        }
+        plan
+    }
+
+    /// About what it takes to leave everything as the client holds it; `None` where it holds nothing.
+    pub(super) fn tokens_held(&mut self) -> Option<f64> {
+        if self.held.is_empty() {
+            return None;
+        }
+        let held = self.held.clone();
+        Some(self.tokens(&held))
+    }
+
+    fn tokens(&mut self, plan: &Plan) -> f64 {
+        let of = |(place, form): (&usize, &Option<Form>)| {
+            let text = form.and_then(|form| self.cost(*place, form)).unwrap_or(0.0);
+            self.ladders[*place].name_cost + text
+        };
+        HEAD + plan.iter().map(of).sum::<f64>()
+    }
+
+    /// What the client holds, less what does not fit: texts first, then names, the least score first.
+    fn held_within(&mut self, target: f64) -> (Plan, f64) {
+        let mut plan = self.held.clone();
+        if plan.is_empty() {
+            return (plan, HEAD);
+        }
+        let mut used = self.tokens(&plan);
+        let weakest: Vec<usize> = plan.keys().rev().copied().collect();
+        for &place in &weakest {
+            if used <= target {
+                break;
+            }
+            if let Some(Some(form)) = plan.insert(place, None) {
+                used -= self.cost(place, form).unwrap_or(0.0);
+            }
+        }
+        for place in weakest {
+            if used <= target {
+                break;
+            }
+            plan.remove(&place);
+            used -= self.ladders[place].name_cost;
+        }
+        (plan, used)
+    }
+
+    /// The steps worth taking for `target` estimated tokens; also whether nothing is left to take.
+    pub(super) fn plan(&mut self, target: f64) -> (Plan, bool) {
+        let (mut plan, mut used) = self.held_within(target);
+        let at_once = (self.budget / TOKENS_PER_SYMBOL).max(4);
+        let mut admitted = 0;
+        loop {
+            // Names first, in the order of their score; then what they are worth showing of.
+            let until = match self.with_sources {
+                true => (admitted + at_once).min(self.ladders.len()),
+                false => self.ladders.len(),
+            };
+            let mut full = false;
+            for place in admitted..until {
+                if plan.contains_key(&place) {
+                    continue;
+                }
+                if used + self.ladders[place].name_cost > target {
+                    full = true;
+                    continue;
+                }
+                used += self.ladders[place].name_cost;
+                plan.insert(place, None);
+            }
+            admitted = until;
+            if self.with_sources {
+                full |= self.upgrade(&mut plan, &mut used, target);
+            }
+            if full {
+                // What is left is too little for any of them, but perhaps not for the name of another.
+                for place in admitted..(admitted + NEXT).min(self.ladders.len()) {
+                    if !plan.contains_key(&place) && used + self.ladders[place].name_cost <= target {
+                        used += self.ladders[place].name_cost;
+                        plan.insert(place, None);
+                    }
+                }
+                return (plan, false);
+            }
+            if admitted == self.ladders.len() {
+                return (plan, true);
+            }
+        }
+    }
+
+    /// Shows more of what is admitted, best value for cost first. Gives whether something did not fit.
+    fn upgrade(&mut self, plan: &mut Plan, used: &mut f64, target: f64) -> bool {
+        let mut steps: Vec<(f64, usize, Form)> = Vec::new();
+        let places: Vec<usize> = plan.keys().copied().collect();
+        for &place in &places {
+            for (number, form) in Form::ALL.into_iter().enumerate() {
+                let Some(cost) = self.cost(place, form) else { continue };
+                let ladder = &self.ladders[place];
+                // What the client holds already is kept: sending it costs nothing.
+                let kept = ladder.held.is_some_and(|held| held.form == Some(form));
+                let about = if ladder.is_target { TARGET } else { 1.0 };
+                let value = (WORTH[number + 1] - WORTH[0]) * ladder.score * about * if kept { HELD } else { 1.0 };
+                steps.push((value / cost.max(1.0), place, form));
+            }
+        }
+        steps.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut full = false;
+        for (_, place, form) in steps {
+            let current = plan.get(&place).copied().flatten();
+            if current.is_some_and(|current| current >= form) || self.is_shown_around(place, plan) {
+                continue;
+            }
+            if form == Form::Body && self.shows_inside(place, plan) {
+                continue;
+            }
+            let before = current.and_then(|form| self.cost(place, form)).unwrap_or(0.0);
+            let more = self.cost(place, form).unwrap_or(0.0) - before;
+            if *used + more > target {
+                full = true;
+                continue;
+            }
+            *used += more;
+            plan.insert(place, Some(form));
+        }
+        full
+    }
+
+    /// What a form costs, in estimated tokens; `None` where there is none.
+    fn cost(&mut self, place: usize, form: Form) -> Option<f64> {
+        let ladder = &mut self.ladders[place];
+        let texts = &mut self.texts;
+        let forms = ladder.forms.get_or_insert_with(|| {
+            Form::ALL.map(|form| {
+                let text = texts.text(ladder.key, form)?;
+                Some((Tokenizer::O200k.estimate(&text) as f64 + 8.0, text))
+            })
+        });
+        forms[form as usize].as_ref().map(|(cost, _)| *cost)
+    }
+
+    /// Whether the body of something around the symbol is shown already.
+    fn is_shown_around(&self, place: usize, plan: &Plan) -> bool {
+        self.any_with_body(plan, |other| self.contains(other, place))
+    }
+
+    /// Whether the body of something inside the symbol is shown already.
+    fn shows_inside(&self, place: usize, plan: &Plan) -> bool {
+        self.any_with_body(plan, |other| self.contains(place, other))
+    }
+
+    fn any_with_body(&self, plan: &Plan, fits: impl Fn(usize) -> bool) -> bool {
+        plan.iter()
+            .any(|(other, form)| *form == Some(Form::Body) && fits(*other))
+    }
+
+    fn contains(&self, outer: usize, inner: usize) -> bool {
+        let (around, within) = (self.ladders[outer].place, self.ladders[inner].place);
+        outer != inner && (around.0, around.1) == (within.0, within.1) && around.2 <= within.2 && within.3 <= around.3
+    }
+}

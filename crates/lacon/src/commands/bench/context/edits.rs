@@ -1,0 +1,222 @@
+//! Edits of one file, as someone makes them who works on what a pack shows: a line more, a line that is other, a new function, a
+//! rename, a deletion. What a second question costs after each is counted, and what the client makes of the answer is compared
+//! with the pack that a new client gets told.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use codeintel::Workspace;
+use serde_json::{Value, json};
+use wire::answers::{ContextPack, PackDelta};
+use wire::gcf::graph;
+
+use super::tasks::Task;
+use super::{ask, desk, indexed, tokens};
+use crate::failure::Failure;
+use crate::tools::Services;
+
+/// What is done to a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Kind {
+    Insert,
+    Alter,
+    Add,
+    Rename,
+    Delete,
+}
+
+impl Kind {
+    const ALL: [Kind; 5] = [Kind::Insert, Kind::Alter, Kind::Add, Kind::Rename, Kind::Delete];
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Insert => "a line more",
+            Kind::Alter => "a line other",
+            Kind::Add => "a new symbol",
+            Kind::Rename => "a rename",
+            Kind::Delete => "a deletion",
+        }
+    }
+}
+
+/// Tokens of the packs.
+const BUDGET: u64 = 5_000;
+
+/// Asks, edits a file of the pack and asks again, with each kind of edit in turn.
+pub(super) fn deltas(tree: &Path, index: &Path, tasks: &[Task], most: usize) -> Result<Value, Failure> {
+    let mut rows: Vec<Value> = Vec::new();
+    let mut shares: BTreeMap<Kind, Vec<f64>> = BTreeMap::new();
+    for (number, task) in tasks.iter().cycle().take(most).enumerate() {
+        let kind = Kind::ALL[number % Kind::ALL.len()];
+        let services = Services::default();
+        let workspace = indexed(tree, index)?;
+        let whole = ask(&desk(&workspace, &services), &task.text, BUDGET, None)?;
+        let base = read(&whole)?;
+        // Another place of the pack each time.
+        let Some(edit) = Edit::of(tree, &workspace, &base, kind, number) else {
+            continue;
+        };
+        std::fs::write(tree.join(&edit.path), &edit.after)?;
+        let asked = again(tree, index, task, &base, &services);
+        std::fs::write(tree.join(&edit.path), &edit.before)?;
+        let (said, full) = asked?;
+        let (said, full) = (tokens(&said), tokens(&full));
+        let share = said as f64 / full as f64;
+        shares.entry(kind).or_default().push(share);
+        rows.push(json!({
+            "task": task.name, "edit": kind.name(), "symbol": edit.symbol, "tokens": said, "whole": full, "share": share,
+        }));
+    }
+    indexed(tree, index)?;
+    let all: Vec<f64> = shares.values().flatten().copied().collect();
+    let kinds: Vec<Value> = shares
+        .iter()
+        .map(|(kind, shares)| {
+            let mut row = summary(shares);
+            row["edit"] = kind.name().into();
+            row
+        })
+        .collect();
+    let mut answer = summary(&all);
+    answer["kinds"] = kinds.into();
+    answer["rows"] = rows.into();
+    Ok(answer)
+}
+
+fn summary(shares: &[f64]) -> Value {
+    let mut sorted = shares.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted.get(((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1)));
+    json!({
+        "edits": sorted.len(), "mean": sorted.iter().sum::<f64>() / sorted.len().max(1) as f64,
+        "p50": at(0.5), "p95": at(0.95), "most": sorted.last(),
+        "above_15_percent": sorted.iter().filter(|share| **share > 0.15).count(),
+    })
+}
+
+/// The answer to a client that holds `base`, and the one to a client that holds nothing. What the first then has must be the
+/// pack that the answer is about.
+fn again(
+    tree: &Path,
+    index: &Path,
+    task: &Task,
+    base: &ContextPack,
+    services: &Services,
+) -> Result<(Vec<String>, Vec<String>), Failure> {
+    let workspace = indexed(tree, index)?;
+    let wrong = |problem: &str| anyhow!("{}: {problem}", task.name);
+    let said = ask(&desk(&workspace, services), &task.text, BUDGET, Some(&base.pack_root))?;
+    if said[0].contains(" delta=true") {
+        let delta = graph::decode_delta(&said[0]).map_err(|error| wrong(&error.to_string()))?;
+        let sources = said.get(1).ok_or_else(|| wrong("a delta without sources"))?;
+        let delta = PackDelta::from_gcf(&delta, sources).map_err(|error| wrong(&error.to_string()))?;
+        let applied = delta.apply(base).map_err(|error| wrong(&error.to_string()))?;
+        // Asked for once more, everything must be as the client has it now.
+        let check = ask(
+            &desk(&workspace, services),
+            &task.text,
+            BUDGET,
+            Some(&applied.pack_root),
+        )?;
+        if !check[0].contains(" unchanged=true") || check.len() > 1 {
+            return Err(wrong("the client's pack is not the one that was meant").into());
+        }
+    }
+    let full = ask(&desk(&workspace, &Services::default()), &task.text, BUDGET, None)?;
+    Ok((said, full))
+}
+
+fn read(texts: &[String]) -> Result<ContextPack, Failure> {
+    let graph = graph::decode(&texts[0]).map_err(|error| anyhow!("{error}"))?;
+    let numbers: Vec<u64> = (0..graph.symbols.len() as u64).collect();
+    let sources = texts.get(1).ok_or_else(|| anyhow!("a pack without sources"))?;
+    Ok(ContextPack::from_gcf(graph, &numbers, sources, |_, _| None).map_err(|error| anyhow!("{error}"))?)
+}
+
+/// One file before and after.
+struct Edit {
+    path: String,
+    symbol: String,
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+impl Edit {
+    fn of(tree: &Path, workspace: &Workspace, pack: &ContextPack, kind: Kind, number: usize) -> Option<Edit> {
+        let snapshot = &workspace.repositories()[0].snapshot;
+        let shown = pack.symbols.iter().filter_map(|symbol| snapshot.find(&symbol.id));
+        let fits: Vec<_> = shown
+            .filter(|view| {
+                let span = view.span();
+                !view.is_file() && span.end_line > span.start_line + 2 && view.name().len() > 2
+            })
+            .collect();
+        let view = fits.get((number / Kind::ALL.len()) % fits.len().max(1).min(12))?;
+        let path = view.path().to_string();
+        let before = std::fs::read(tree.join(&path))
+            .with_context(|| format!("cannot read `{path}`"))
+            .ok()?;
+        let text = String::from_utf8(before.clone()).ok()?;
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let (first, last) = (
+            view.span().start_line as usize - 1,
+            (view.span().end_line as usize).min(lines.len()),
+        );
+        let middle = first + (last - first) / 2;
+        let join = |parts: &[&[&str]]| parts.concat().concat();
+        let after = match kind {
+            Kind::Insert => join(&[&lines[..middle], &["\n"], &lines[middle..]]),
+            Kind::Alter => {
+                let line = lines[middle].trim_end_matches('\n');
+                let other = format!("{line} \n");
+                join(&[&lines[..middle], &[&other], &lines[middle + 1..]])
+            }
+            Kind::Add => {
+                let copy = renamed(&join(&[&lines[first..last]]), view.name());
+                join(&[&lines[..last], &["\n", &copy], &lines[last..]])
+            }
+            Kind::Rename => renamed(&text, view.name()),
+            Kind::Delete => join(&[&lines[..first], &lines[last..]]),
+        };
+        (after != text).then(|| Edit {
+            path,
+            symbol: view.name().to_string(),
+            before,
+            after: after.into_bytes(),
+        })
+    }
+}
+
+/// The text with another name wherever this one stands as a word.
+fn renamed(text: &str, name: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let left = before.chars().next_back().or(out.chars().next_back());
+        let is_word = !left.is_some_and(is_part) && !after.starts_with(is_part);
+        out.push_str(before);
+        out.push_str(name);
+        if is_word {
+            out.push_str("2nd");
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renamed;
+
+    #[test]
+    fn only_whole_words_are_renamed() {
+        assert_eq!(
+            renamed("push(x).push, pushed unpush push", "push"),
+            "push2nd(x).push2nd, pushed unpush push2nd"
+        );
+    }
+}
