@@ -489,6 +489,6 @@ fn stats_context(config: &Config) -> [u8; 32] {
     for language in syntax::languages::all() {
         hasher.update(language.name().as_bytes());
     }
-    hasher.update(&syntax::facts::FACTS_VERSION.to_le_bytes());
+    hasher.update(&crate::EXTRACTION_VERSION.to_le_bytes());
     *hasher.finalize().as_bytes()
 }

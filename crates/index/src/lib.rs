@@ -18,5 +18,15 @@ pub mod store;
 pub mod tree;
 pub mod watch;
 
-/// Version of what resolution says; part of a snapshot's digest. Raise it when the same facts give other edges.
-pub(crate) const RESOLUTION_VERSION: u32 = 1;
+/// Version of what extraction says of a text; part of every key of facts. Made from the sources of `syntax` and the grammars.
+pub(crate) const EXTRACTION_VERSION: u32 = number(env!("EXTRACTION_FINGERPRINT"));
+
+/// Version of what resolution makes of facts; part of a snapshot's digest. Made from this crate's sources.
+pub(crate) const RESOLUTION_VERSION: u32 = number(env!("RESOLUTION_FINGERPRINT"));
+
+const fn number(fingerprint: &str) -> u32 {
+    match u32::from_str_radix(fingerprint, 10) {
+        Ok(number) => number,
+        Err(_) => panic!("the build script writes decimal numbers"),
+    }
+}

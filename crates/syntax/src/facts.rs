@@ -10,9 +10,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Version of the facts' meaning and encoding; part of every cache key. Raise it when extraction changes what it says.
-pub const FACTS_VERSION: u32 = 6;
-
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use syntax::FileFacts;
-use syntax::facts::FACTS_VERSION;
 
 use super::Progress;
 use super::room::Room;
@@ -193,7 +192,7 @@ impl Survey {
         let mut told: Vec<u8> = Vec::with_capacity(128 * self.files.len());
         for version in [
             SNAPSHOT_VERSION,
-            FACTS_VERSION,
+            crate::EXTRACTION_VERSION,
             DECODE_VERSION,
             crate::RESOLUTION_VERSION,
         ] {

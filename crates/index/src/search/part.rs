@@ -81,7 +81,7 @@ pub(super) fn versions() -> [U32; 4] {
     [
         SEARCH_VERSION,
         SNAPSHOT_VERSION,
-        syntax::facts::FACTS_VERSION,
+        crate::EXTRACTION_VERSION,
         DECODE_VERSION,
     ]
     .map(U32::new)

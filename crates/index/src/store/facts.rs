@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use syntax::FileFacts;
-use syntax::facts::FACTS_VERSION;
 
 use super::directory::StoreError;
 use super::pack::{Opened, Pack, PackWriter, decompress_record};
@@ -25,7 +24,7 @@ impl FactsKey {
     pub fn new(content: &[u8; 32], language: &str) -> FactsKey {
         let mut hasher = blake3::Hasher::new();
         hasher.update(content);
-        hasher.update(&FACTS_VERSION.to_le_bytes());
+        hasher.update(&crate::EXTRACTION_VERSION.to_le_bytes());
         hasher.update(&DECODE_VERSION.to_le_bytes());
         hasher.update(language.as_bytes());
         FactsKey(*hasher.finalize().as_bytes())
@@ -109,7 +108,7 @@ impl FactsStore {
         paths.reverse();
         let mut packs = Vec::new();
         for path in paths {
-            match Pack::open(&path, FACTS_VERSION) {
+            match Pack::open(&path, crate::EXTRACTION_VERSION) {
                 Ok(Opened::Pack(pack)) => packs.push((path, Arc::new(pack))),
                 Ok(Opened::OtherVersion) => {
                     notices.push(Notice::OldFacts);
@@ -289,7 +288,7 @@ impl FactsStore {
         // Where locks do not work, an abandoned pack is only adopted too early, which loses nothing that is in it.
         drop(lock.try_lock());
         Ok(Writer {
-            pack: PackWriter::new(file, FACTS_VERSION),
+            pack: PackWriter::new(file, crate::EXTRACTION_VERSION),
             path,
             _lock: lock,
         })
@@ -300,7 +299,9 @@ impl FactsStore {
         writer.pack.finish().map_err(StoreError::io("write", &path))?;
         let finished = path.with_extension("pack");
         fs::rename(&path, &finished).map_err(StoreError::io("write", &finished))?;
-        if let Opened::Pack(pack) = Pack::open(&finished, FACTS_VERSION).map_err(StoreError::io("read", &finished))? {
+        if let Opened::Pack(pack) =
+            Pack::open(&finished, crate::EXTRACTION_VERSION).map_err(StoreError::io("read", &finished))?
+        {
             self.packs
                 .write()
                 .unwrap_or_else(|poisoned| poisoned.into_inner())
