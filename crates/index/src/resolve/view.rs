@@ -182,11 +182,21 @@ impl<'a> View<'a> {
         if found.is_empty() {
             self.find_in_wildcards(file, name, MAX_CHAIN, &mut found);
         }
-        if found.is_empty() && self.policy(file).policy.packages_visible {
-            let root = Word::of(self.policy(file).policy.prefix).then(Word::of(""));
-            if let Some(package) = self.tables.maps.child(root, name) {
-                self.push_module(package, &mut found);
+        let policy = self.policy(file).policy;
+        let root = Word::of(policy.prefix).then(Word::of(""));
+        if found.is_empty() && policy.global_functions {
+            for &place in self.package_places(root, name).into_iter().flatten() {
+                let kind = self.definition(place).map(|definition| definition.kind);
+                if kind.is_some_and(|kind| is_function(kind) || kind == Kind::Constant) {
+                    self.push_definition(place, &mut found);
+                }
             }
+        }
+        if found.is_empty()
+            && policy.packages_visible
+            && let Some(package) = self.tables.maps.child(root, name)
+        {
+            self.push_module(package, &mut found);
         }
         self.by_project(file, found)
     }

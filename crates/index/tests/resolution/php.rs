@@ -13,6 +13,26 @@ macro_rules! calls {
 }
 
 calls! {
+    functions_of_no_namespace: r#"
+//- functions.php
+<?php
+function helper() {}
+function shadowed() {}
+class Thing {}
+//- main.php
+<?php
+namespace App\Deep;
+function shadowed() {}
+function run() {
+    helper();
+//  ^ =calls functions.php:helper
+    \helper();
+//   ^ =calls functions.php:helper
+    shadowed();
+//  ^ =calls main.php:shadowed
+    Thing();
+}
+"#;
     namespaces_and_use: r#"
 //- app/Http/Home.php
 <?php

@@ -74,6 +74,8 @@ pub struct Policy {
     pub links_by_name: bool,
     /// Top-level packages can be named anywhere without an import: `com.acme.Util.run()`.
     pub packages_visible: bool,
+    /// A function or constant that a package lacks is the one outside of all packages.
+    pub global_functions: bool,
     /// Names that the language itself defines everywhere.
     pub builtin_names: &'static [&'static str],
     /// The external module they live in.
@@ -306,6 +308,7 @@ impl Policy {
         structural: false,
         links_by_name: false,
         packages_visible: false,
+        global_functions: false,
         builtin_names: &[],
         builtin_module: "",
         builtins: &[],

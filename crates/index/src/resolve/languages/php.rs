@@ -19,6 +19,7 @@ pub(super) const PHP: Policy = Policy {
     overloads: false,
     dispatch: Dispatch::Abstract,
     packages_visible: true,
+    global_functions: true,
     call_member: "__invoke",
     builtin_module: "",
     methods: &[
