@@ -1,39 +1,58 @@
 //! Rows grouped by file: the same facts as a layout's own sections, without what the reader can derive.
 //!
+//! ```text
+//! GCX1 tool=get_callers.by_file fields=line+symbol,to calls=ast_resolved/0.95 calls2=ast_inferred/0.6 etag=75faf369
+//! shop/cart.py
+//! 12 Cart.add
+//! shop/views.py
+//! 88,91 checkout
+//! 120 Wishlist.move<TAB>calls2
+//! 131.copy<TAB>move
+//! ./api/orders.py
+//! 17.
+//! ```
+//!
 //! A symbol id is `path::Owner.name`, so the columns for path and name only repeat it, and rows next to each other often
-//! share the path. Here a path stands on a line of its own, the rows below it begin with `Owner.name` and the line, a column
-//! that never varies moves into the header, and an edge stands on the row of its far end, naming the near end by its number.
-//! A symbol that begins with a dot has the owner of the row above. Columns that would be empty throughout are left out, and
-//! so is an edge that says nothing new: the commonest sort, to the first row, without a label.
+//! share the path. Here a path stands on a line of its own (`./` is the folder of the path above), and the rows below it begin with
+//! the line and the symbol; a row without a symbol is the file itself. How symbols shorten those below them is told in [`names`], how
+//! kinds, origins and confidences of relations move into the header in [`styles`], and how edges stand on the rows of their far ends in
+//! [`edges`]. A column that never varies moves into the header, one that would be empty throughout is left out, and in a signature
+//! an ellipsis stands for the symbol's name.
 //!
-//! A path whose folder is that of the path above begins with `./`. In a conversation, a symbol that an earlier answer put in its
-//! file is said by its name alone, after a star.
-//!
-//! Of the whole answer, what goes without saying is left out: that nothing was cut, and that there are as many edges as are listed.
-//! A sentence, which a header cannot hold, stands above the rows behind an empty cell and its name. Where the lines of a row's usual
-//! edge begin with its own, they stand in its place (`41,47`).
+//! Of the whole answer, what goes without saying is left out: that nothing was cut, and that there is as much as is listed. A
+//! sentence, which a header cannot hold, stands above the rows behind an empty cell and its name.
 //!
 //! The text is a GCX1 section named `<tool>.by_file`, so any GCX1 reader takes it for a table; [`from_str`] gives back the
 //! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
 
+mod cells;
 mod edges;
 mod editing;
 mod known;
 mod lines;
+mod names;
+mod place;
 mod source;
+mod styles;
 mod targets;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::answers;
 use crate::gcx::{Header, Line, Reader};
-use crate::layout::{Column, Kind, Layout, Rows};
+use crate::layout::{Column, Layout, Rows};
 
-use edges::{Related, UNRELATED, edge_cells, edges};
+use cells::{cell, entry, read, read_cell};
+pub(crate) use cells::{escaped, unescaped};
+use edges::{Edges, Heard};
 pub(crate) use known::Known;
+use names::Above;
+use place::{Place, below_path, whole_path};
+use styles::Styles;
 
 /// What a layout's rows are called.
 struct Shape {
@@ -45,15 +64,27 @@ struct Shape {
     name: &'static str,
     path: &'static str,
     line: &'static str,
-    /// Whether the member `edges` relates the rows.
-    related: bool,
+    relations: Relations,
+}
+
+/// Where kinds, origins and confidences of relations are said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relations {
+    /// Nowhere.
+    None,
+    /// In the member `edges`, which relates the rows.
+    Edges,
+    /// In every row, with the kind in the column of this name.
+    Rows(&'static str),
 }
 
 const SUFFIX: &str = ".by_file";
+/// The cell that every row begins with.
+const FIRST: &str = "line+symbol";
 
 const fn graph(tool: &'static str) -> Shape {
     Shape {
-        related: true,
+        relations: Relations::Edges,
         ..rows(tool, "nodes")
     }
 }
@@ -66,7 +97,7 @@ const fn rows(tool: &'static str, member: &'static str) -> Shape {
         name: "name",
         path: "path",
         line: "line",
-        related: false,
+        relations: Relations::None,
     }
 }
 
@@ -93,6 +124,7 @@ const SHAPES: &[Shape] = &[
         name: "from_name",
         path: "from_path",
         line: "from_line",
+        relations: Relations::Rows("edge_kind"),
         ..rows("find_usages", "usages")
     },
 ];
@@ -129,11 +161,10 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
     }
     let shape = SHAPES.iter().find(|shape| shape.tool == layout.tool)?;
     let members = value.as_object()?;
-    let items: Vec<&Map<String, Value>> = members
-        .get(shape.member)?
-        .as_array()?
+    let items = objects(members.get(shape.member)?)?;
+    let places: Vec<Place<'_>> = items
         .iter()
-        .map(Value::as_object)
+        .map(|row| Place::of(shape.id, shape.path, row))
         .collect::<Option<_>>()?;
     let mut entries: BTreeMap<String, String> = BTreeMap::new();
     let mut sentences = String::new();
@@ -148,10 +179,10 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
             (None, _) => return None,
         }
     }
-    let cells = match shape.related {
-        true => Some(edge_cells(shape, members, &items, &mut entries)?),
-        false => None,
-    };
+    let related = Related::of(shape, members, &items)?;
+    if let Some(related) = &related {
+        related.styles.put(&mut entries)?;
+    }
     let mut columns: Vec<&Column> = Vec::new();
     for column in shape.other_columns(layout)? {
         let first = items.first().and_then(|row| row.get(column.name));
@@ -161,37 +192,65 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
             None => columns.push(column),
         }
     }
-    let mut fields = vec!["symbol", "line"];
-    fields.extend(shape.related.then_some("at"));
+    let mut fields = vec![FIRST];
+    fields.extend(related.as_ref().map(Related::field));
     fields.extend(columns.iter().map(|column| column.name));
     fields.push("name");
-    let mut table: Vec<Vec<String>> = Vec::with_capacity(items.len());
-    let mut places: Vec<Place<'_>> = Vec::with_capacity(items.len());
-    for (at, row) in items.iter().enumerate() {
-        let place = Place::of(shape, row)?;
-        let number = row.get(shape.line)?.as_u64()?.to_string();
-        let mut line = vec![place.said(places.last(), known)];
-        match cells.as_ref().map(|cells| cells[at].clone()) {
-            Some((number, related)) => line.extend([number, related]),
-            None => line.push(number),
+    let usual = related.as_ref().map(|related| styles::usual_at(&related.first));
+    let called = related.as_ref().map(|related| edges::names(&places, &related.styles));
+    let stems = names::stems(&places, known);
+    // What stands above each row, its first cell, and the others.
+    let mut table: Vec<(String, Vec<String>)> = Vec::with_capacity(items.len());
+    let mut above = Above::default();
+    let (mut under, mut style) = ("", 0);
+    for (at, (row, place)) in items.iter().zip(&places).enumerate() {
+        let mut out = String::new();
+        if place.path != under && !known.holds(*place) {
+            out.push_str(&below_path(place.path, under));
+            out.push('\n');
+            under = place.path;
         }
-        for column in &columns {
-            line.push(cell(column, row.get(column.name), place.symbol)?);
+        if let Some(stem) = stems[at] {
+            let stem = &place.symbol[..stem];
+            above.set_stem(stem);
+            out.push_str(&format!("{stem}{}\n", cells::ELIDED));
+        }
+        let mut line = Vec::with_capacity(fields.len());
+        let mut number = row.get(shape.line)?.as_u64()?.to_string();
+        if let (Some(related), Some(usual), Some(called)) = (&related, &usual, &called) {
+            if usual[at] != style {
+                style = usual[at];
+                out.push_str(&format!("{}\n", related.styles.name(style)));
+            }
+            let (lines, cell) = related.cells(at, number, style, called)?;
+            number = lines;
+            line.push(cell);
         }
         let name = row.get(shape.name)?.as_str()?;
+        for column in &columns {
+            line.push(cell(column, row.get(column.name), place.symbol, name)?);
+        }
         line.push(match name == place.name() {
             true => String::new(),
             false => escaped(name).filter(|name| !name.is_empty())?,
         });
-        places.push(place);
-        table.push(line);
+        out.push_str(&number);
+        out.push_str(&above.say(*place, known));
+        table.push((out, line));
     }
-    // Two columns at least: a line without a tab is a path.
-    for at in (2..fields.len()).rev() {
-        if table.iter().all(|line| line[at].is_empty()) {
+    let is_word = |path: &str| {
+        related
+            .as_ref()
+            .is_some_and(|related| related.styles.number(path).is_some())
+    };
+    if places.iter().any(|place| is_word(place.path)) {
+        return None;
+    }
+    for at in (1..fields.len()).rev() {
+        if table.iter().all(|(_, line)| line[at - 1].is_empty()) && fields[at] != INCOMING {
             fields.remove(at);
-            for line in &mut table {
-                line.remove(at);
+            for (_, line) in &mut table {
+                line.remove(at - 1);
             }
         }
     }
@@ -201,20 +260,83 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
     }
     out.push('\n');
     out.push_str(&sentences);
-    let mut under = "";
-    for (place, mut line) in places.iter().zip(table) {
-        if place.path != under && !known.holds(*place) {
-            out.push_str(&below_path(place.path, under));
-            out.push('\n');
-            under = place.path;
+    for (first, cells) in table {
+        out.push_str(&first);
+        let told = cells
+            .iter()
+            .rposition(|cell| !cell.is_empty())
+            .map_or(0, |last| last + 1);
+        for cell in &cells[..told] {
+            out.push('\t');
+            out.push_str(cell);
         }
-        while line.len() > 2 && line.last().is_some_and(String::is_empty) {
-            line.pop();
-        }
-        out.push_str(&line.join("\t"));
         out.push('\n');
     }
     Some(out)
+}
+
+/// The field of edges that lead from the near end to the row; in the header even where all its cells are empty.
+const INCOMING: &str = "from";
+const OUTGOING: &str = "to";
+/// The field of the sort that a row's own relation is of.
+const OWN: &str = "edge";
+
+/// The relations of an answer, while it is written.
+struct Related {
+    styles: Styles,
+    /// The edges; none where each row is a relation itself.
+    edges: Option<Edges>,
+    /// The sort of each row's first relation.
+    first: Vec<Option<usize>>,
+}
+
+impl Related {
+    /// The relations, or `Some(None)` where the answer has none.
+    #[expect(
+        clippy::option_option,
+        reason = "outside: whether the answer fits; inside: whether it has relations"
+    )]
+    fn of(shape: &Shape, members: &Map<String, Value>, items: &[&Map<String, Value>]) -> Option<Option<Related>> {
+        Some(match shape.relations {
+            Relations::None => None,
+            Relations::Edges => {
+                let edges = objects(members.get("edges")?)?;
+                let (styles, of_edges) = Styles::of(edges.iter().copied(), "kind")?;
+                let edges = Edges::of(&edges, &of_edges, items)?;
+                let first = edges.first_styles();
+                Some(Related {
+                    styles,
+                    edges: Some(edges),
+                    first,
+                })
+            }
+            Relations::Rows(kind) => {
+                let (styles, of_rows) = Styles::of(items.iter().copied(), kind)?;
+                Some(Related {
+                    styles,
+                    edges: None,
+                    first: of_rows.into_iter().map(Some).collect(),
+                })
+            }
+        })
+    }
+
+    fn field(&self) -> &'static str {
+        match &self.edges {
+            None => OWN,
+            Some(edges) if edges.outgoing => OUTGOING,
+            Some(_) => INCOMING,
+        }
+    }
+
+    /// The lines of a row and the cell of its relations, where one sort is the usual one.
+    fn cells(&self, row: usize, line: String, usual: usize, called: &[String]) -> Option<(String, String)> {
+        Some(match (&self.edges, self.first.get(row)?) {
+            (Some(edges), _) => edges.cells(row, line, usual, called, &self.styles),
+            (None, Some(style)) if *style != usual => (line, self.styles.name(*style).to_string()),
+            (None, _) => (line, String::new()),
+        })
+    }
 }
 
 /// The answer that a dense text says, if it is one.
@@ -238,10 +360,13 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
     let shape = shape_of(&header.tool)?;
     let layout = answers::layout_of(shape.tool)?;
     let others = shape.other_columns(layout)?;
+    let styles = Styles::read(&header, |name| whole_columns(layout).all(|column| column.name != name));
     let mut items: Vec<Value> = Vec::new();
-    let mut related: Vec<Related> = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
+    let mut edges: Vec<Heard> = Vec::new();
     let mut path = String::new();
-    let mut owner = String::new();
+    let mut above = Above::default();
+    let mut style = 0;
     let mut answer = Map::new();
     while let Some(line) = reader.next_line().ok()? {
         let Line::Row(line, _) = line else { return None };
@@ -250,58 +375,67 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
             answer.insert(column.name.into(), unescaped(text)?.into());
             continue;
         }
-        let Some((symbol, rest)) = line.split_once('\t') else {
-            path = whole_path(line, &path);
+        let Some((lines, rest)) = names::row_of(line) else {
+            match (names::stem_of(line), styles.number(line)) {
+                (Some(stem), _) => above.set_stem(stem),
+                (None, Some(number)) => style = number,
+                (None, None) => path = whole_path(line, &path),
+            }
             continue;
         };
-        let cells: Vec<&str> = std::iter::once(symbol).chain(rest.split('\t')).collect();
+        let mut cells = rest.split('\t');
+        let (symbol, elsewhere) = above.hear(cells.next()?, known)?;
+        let cells: Vec<&str> = cells.collect();
         // A column that is not there is empty throughout.
         let cell_of = |name: &str| {
-            let at = header.fields.iter().position(|field| field == name);
+            let at = header.fields.iter().skip(1).position(|field| field == name);
             at.and_then(|at| cells.get(at).copied()).unwrap_or_default()
         };
-        let (whole, elsewhere) = whole_symbol(symbol, &owner, known)?;
-        let symbol = whole.as_str();
-        let path = elsewhere.unwrap_or(&path);
-        let place = Place { path, symbol };
+        let place = Place {
+            path: elsewhere.unwrap_or(&path),
+            symbol: &symbol,
+        };
         let mut row = Map::new();
         row.insert(shape.id.into(), place.id().into());
         let name = match cell_of("name") {
             "" => place.name().to_string(),
             name => unescaped(name)?,
         };
-        row.insert(shape.name.into(), name.into());
         if !shape.path.is_empty() {
-            row.insert(shape.path.into(), path.into());
+            row.insert(shape.path.into(), place.path.into());
         }
-        let lines = cell_of("line");
         let line = lines.split(',').next().unwrap_or_default();
         row.insert(shape.line.into(), line.parse::<u64>().ok()?.into());
         for column in &others {
             let value = match header.entry(&format!("all.{}", column.name)) {
                 Some(text) => Some(read(column.kind, text)?),
-                None => read_cell(column, cell_of(column.name), symbol)?,
+                None => read_cell(column, cell_of(column.name), &symbol, &name)?,
             };
             row.extend(value.map(|value| (column.name.to_string(), value)));
         }
-        if shape.related {
-            let far = items.len();
-            match cell_of("at") {
-                "" if far > 0 && lines.contains(',') => related.push(Related::at_lines(far, lines)?),
-                "" if far > 0 => related.push(Related::usual(far)),
-                UNRELATED => {}
-                cell => {
-                    for token in cell.split(' ').filter(|token| !token.is_empty()) {
-                        related.push(Related::read(token, far)?);
-                    }
-                }
+        row.insert(shape.name.into(), name.into());
+        match shape.relations {
+            Relations::None => {}
+            Relations::Edges => {
+                let cell = [OUTGOING, INCOMING].map(cell_of).concat();
+                edges::heard(&cell, items.len(), lines, style, &styles, &mut edges)?;
+            }
+            Relations::Rows(kind) => {
+                let style = match cell_of(OWN) {
+                    "" => style,
+                    name => styles.number(name)?,
+                };
+                styles.fill(style, kind, &mut row)?;
             }
         }
-        owner = place.owner().unwrap_or_default().to_string();
+        ids.push(place.id());
         items.push(Value::Object(row));
     }
-    if shape.related {
-        let edges = edges(&header, &items, related)?;
+    if shape.relations == Relations::Edges {
+        let places: Vec<Place<'_>> = ids.iter().map(|id| Place::of_id(id)).collect::<Option<_>>()?;
+        let called = edges::names(&places, &styles);
+        let outgoing = !header.fields.iter().any(|field| field == INCOMING);
+        let edges = edges::members(edges, &items, &called, &styles, outgoing)?;
         answer.insert("edges".into(), edges.into());
     }
     answer.insert(shape.member.into(), items.into());
@@ -314,6 +448,11 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
         }
     }
     Some(Value::Object(answer))
+}
+
+/// The members of a list of objects.
+fn objects(list: &Value) -> Option<Vec<&Map<String, Value>>> {
+    list.as_array()?.iter().map(Value::as_object).collect()
 }
 
 /// The columns of what is said of the whole answer: its header's, and members that are one value.
@@ -330,16 +469,16 @@ fn shape_of(tool: &str) -> Option<&'static Shape> {
 
 impl Shape {
     fn holds_rows(&self, member: &str) -> bool {
-        member == self.member || (self.related && member == "edges")
+        member == self.member || (self.relations == Relations::Edges && member == "edges")
     }
 
-    /// What goes without saying of the whole: nothing was left out, and there are as many edges as are listed.
+    /// What goes without saying of the whole: nothing was left out, and there is as much as is listed.
     fn default(&self, name: &str, members: &Map<String, Value>) -> Option<Value> {
+        let count = |member: &str| Some(members.get(member)?.as_array()?.len().into());
         match name {
             "truncated" => Some(false.into()),
-            "total_edges" if self.related => Some(members.get("edges")?.as_array()?.len().into()),
-            // Each is answered, if only with why it is not.
-            "total" if self.tool == "batch_symbols" => Some(members.get(self.member)?.as_array()?.len().into()),
+            "total_edges" if self.relations == Relations::Edges => count("edges"),
+            "total" | "total_nodes" => count(self.member),
             _ => None,
         }
     }
@@ -347,198 +486,12 @@ impl Shape {
     /// The columns that cannot be derived.
     fn other_columns<'a>(&self, layout: &'a Layout) -> Option<Vec<&'a Column>> {
         let section = layout.sections.iter().find(|section| section.member == self.member)?;
-        let derived = [self.id, self.name, self.path, self.line];
-        Some(
-            section
-                .columns
-                .iter()
-                .filter(|column| !derived.contains(&column.name))
-                .collect(),
-        )
-    }
-}
-
-/// Where a symbol is: the two halves of its id.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    path: &'a str,
-    /// `Owner.name`, or [`WHOLE_FILE`].
-    symbol: &'a str,
-}
-
-/// Stands for a file itself, whose id is its path.
-const WHOLE_FILE: &str = ".";
-
-/// Before a symbol that an earlier answer put in its file.
-const EARLIER: char = '*';
-
-/// Before a path that has the folder of the one above.
-const SAME_FOLDER: &str = "./";
-
-/// A path, below another.
-fn below_path<'a>(path: &'a str, above: &str) -> std::borrow::Cow<'a, str> {
-    match (path.rsplit_once('/'), above.rsplit_once('/')) {
-        (Some((folder, name)), Some((other, _))) if folder == other => format!("{SAME_FOLDER}{name}").into(),
-        _ => path.into(),
-    }
-}
-
-fn whole_path(said: &str, above: &str) -> String {
-    match (said.strip_prefix(SAME_FOLDER), above.rsplit_once('/')) {
-        (Some(name), Some((folder, _))) => format!("{folder}/{name}"),
-        _ => said.to_string(),
-    }
-}
-
-/// The symbol that a cell says below a row with this owner, and the path where it is not the one above.
-fn whole_symbol<'k>(cell: &str, owner: &str, known: &'k Known) -> Option<(String, Option<&'k str>)> {
-    if let Some(symbol) = cell.strip_prefix(EARLIER) {
-        return Some((symbol.to_string(), Some(known.path_of(symbol)?)));
-    }
-    match cell.strip_prefix(WHOLE_FILE).filter(|rest| !rest.is_empty()) {
-        Some(_) if owner.is_empty() => None,
-        Some(_) => Some((format!("{owner}{cell}"), None)),
-        None => Some((cell.to_string(), None)),
-    }
-}
-
-impl<'a> Place<'a> {
-    fn of(shape: &Shape, row: &'a Map<String, Value>) -> Option<Place<'a>> {
-        let id = row.get(shape.id)?.as_str()?;
-        let place = Place::of_id(id)?;
-        let repeats = shape.path.is_empty() || row.get(shape.path)?.as_str()? == place.path;
-        repeats.then_some(place)
-    }
-
-    /// The place that an id names, where both halves fit into lines of their own.
-    fn of_id(id: &'a str) -> Option<Place<'a>> {
-        let (path, symbol) = id.split_once("::").unwrap_or((id, WHOLE_FILE));
-        let is_plain = |text: &str| {
-            !text.is_empty()
-                && !text.starts_with('#')
-                && !text.starts_with("GCX1")
-                && !text.contains(|c: char| c.is_control() || c == '\\')
+        let in_style = match self.relations {
+            Relations::Rows(kind) => [kind, "origin", "confidence"],
+            Relations::None | Relations::Edges => [""; 3],
         };
-        let is_whole = symbol == WHOLE_FILE || !symbol.starts_with(WHOLE_FILE);
-        let is_told = !path.starts_with(SAME_FOLDER) && !symbol.starts_with(EARLIER);
-        (is_told && is_whole && is_plain(path) && is_plain(symbol)).then_some(Place { path, symbol })
+        let derived = [self.id, self.name, self.path, self.line];
+        let is_other = |column: &&Column| !derived.contains(&column.name) && !in_style.contains(&column.name);
+        Some(section.columns.iter().filter(is_other).collect())
     }
-
-    /// The symbol as its cell has it, below another.
-    fn said(self, above: Option<&Place<'_>>, known: &Known) -> String {
-        match above {
-            _ if known.holds(self) => format!("{EARLIER}{}", self.symbol),
-            Some(above) => self.below(above).to_string(),
-            None => self.symbol.to_string(),
-        }
-    }
-
-    /// What comes before the last dot.
-    fn owner(self) -> Option<&'a str> {
-        let owner = self.symbol.rsplit_once('.').map(|(owner, _)| owner);
-        owner.filter(|owner| !owner.is_empty())
-    }
-
-    /// The symbol as it is said below another: without an owner that is the same.
-    fn below(self, above: &Place<'_>) -> &'a str {
-        match (self.owner(), above.owner()) {
-            (Some(owner), Some(other)) if owner == other => &self.symbol[owner.len()..],
-            _ => self.symbol,
-        }
-    }
-
-    fn id(self) -> String {
-        match self.symbol {
-            WHOLE_FILE => self.path.to_string(),
-            symbol => format!("{}::{symbol}", self.path),
-        }
-    }
-
-    /// The last part of the symbol, without the number of a second definition.
-    fn name(self) -> &'a str {
-        if self.symbol == WHOLE_FILE {
-            return self.path.rsplit('/').next().unwrap_or(self.path);
-        }
-        let last = self.symbol.rsplit('.').next().unwrap_or(self.symbol);
-        match last.rsplit_once('~') {
-            Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
-            _ => last,
-        }
-    }
-}
-
-/// The kind that goes without saying.
-fn usual_kind(symbol: &str) -> &'static str {
-    match symbol {
-        WHOLE_FILE => "file",
-        symbol if symbol.contains('.') => "method",
-        _ => "function",
-    }
-}
-
-/// A value as an entry of the header, which holds no spaces.
-fn entry(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => {
-            let is_plain =
-                !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\');
-            is_plain.then(|| text.clone())
-        }
-        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
-/// A value as a cell; empty where it is absent, or a kind that goes without saying.
-fn cell(column: &Column, value: Option<&Value>, symbol: &str) -> Option<String> {
-    match value {
-        None if column.optional => Some(String::new()),
-        Some(Value::String(kind)) if column.name == "kind" && kind == usual_kind(symbol) => Some(String::new()),
-        Some(Value::String(text)) => escaped(text).filter(|text| !text.is_empty()),
-        Some(value @ (Value::Bool(_) | Value::Number(_))) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
-fn read_cell(column: &Column, cell: &str, symbol: &str) -> Option<Option<Value>> {
-    match cell {
-        "" if column.name == "kind" => Some(Some(usual_kind(symbol).into())),
-        "" => column.optional.then_some(None),
-        cell => read(column.kind, &unescaped(cell)?).map(Some),
-    }
-}
-
-fn read(kind: Kind, text: &str) -> Option<Value> {
-    match kind {
-        Kind::Text => Some(text.into()),
-        Kind::Flag => text.parse::<bool>().ok().map(Value::Bool),
-        Kind::Integer | Kind::Float => serde_json::from_str::<Number>(text).ok().map(Value::Number),
-        Kind::List | Kind::Json => None,
-    }
-}
-
-/// A text in one cell of one line; nothing where it has characters that such a cell cannot hold.
-pub(crate) fn escaped(text: &str) -> Option<String> {
-    let is_told = |c: char| !c.is_control() || c == '\t' || c == '\n';
-    text.chars()
-        .all(is_told)
-        .then(|| text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n"))
-}
-
-/// The text that a cell holds.
-pub(crate) fn unescaped(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(c) = characters.next() {
-        out.push(match c {
-            '\\' => match characters.next()? {
-                't' => '\t',
-                'n' => '\n',
-                '\\' => '\\',
-                _ => return None,
-            },
-            c => c,
-        });
-    }
-    Some(out)
 }

@@ -72,17 +72,17 @@ fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
         ..SubGraph::default()
     };
     expect![[r#"
-        GCX1 tool=get_callers.by_file fields=symbol,line,at,kind edge=calls/ast_resolved/0.95 edge.a=calls/ast_inferred/0.6 total_nodes=6
+        GCX1 tool=get_callers.by_file fields=line+symbol,to,kind calls=ast_resolved/0.95 calls2=ast_inferred/0.6
         lib/load.py
-        load	3
+        3 load
         app/main.py
-        .	1	4
-        Main.run	7	8,9
-        .run~2	20	a21
+        1.	4
+        7 Main.run	8,9
+        20.run~2	calls2 21
         ./other.py
-        Other	2		type
+        2 Other		type
         ./last.py
-        last	5	4>6
+        5 last	Other:6
     "#]]
     .assert_eq(&check(&SubGraph::GET_CALLERS, &answer));
 }
@@ -105,12 +105,12 @@ fn what_is_the_same_in_every_row_is_said_once() {
         ..FindUsages::default()
     };
     expect![[r#"
-        GCX1 tool=find_usages.by_file fields=symbol,line all.confidence=0.95 all.edge_kind=calls all.origin=ast_resolved all.to=lib/load.py::load total=3
+        GCX1 tool=find_usages.by_file fields=line+symbol all.to=lib/load.py::load calls=ast_resolved/0.95
         a.py
-        f	3
-        g	9
+        3 f
+        9 g
         b.py
-        h	4
+        4 h
     "#]]
     .assert_eq(&check(&FindUsages::LAYOUT, &answer));
 }
@@ -161,7 +161,7 @@ fn a_broken_text_is_an_error_or_a_table_never_a_panic() {
 fn graphs() -> impl Strategy<Value = SubGraph> {
     let symbol = (
         "[a-c]/[a-d]\\.py|[a#]\\.go",
-        "[A-C]?\\.?[a-e~\\\\ ]{0,3}[0-9]?",
+        "[A-C]?\\.?[a-e~\\\\ ]{0,3}[0-9]?|TestThingsThatBeginAlike(_with_[ab])?[A-C]{0,2}|Long.test_that_begins_[a-c]_alike|calls|7|-|#1|…x",
         "function|method|type|file",
         1u64..40,
     );
@@ -254,13 +254,13 @@ fn lines_that_match_stand_under_their_file() {
     ];
     let all = json!({"matches": rows, "total": 4, "files": 2, "searched": 30, "truncated": false, "etag": "75faf369"});
     expect![[r#"
-        GCX1 tool=search_text.by_file fields=line,text,symbol total=4 searched=30 etag=75faf369
+        GCX1 tool=search_text.by_file fields=line+text,symbol searched=30 etag=75faf369
         shop/cart.py
-        12	def add(self, item):	Cart.add
-        14	self.add(\tparent)	"
-        40	cart.add(item)
+        12 def add(self, item):	Cart.add
+        14 self.add(\tparent)	"
+        40 cart.add(item)
         ./views.py
-        88	cart.add(item)	checkout
+        88 cart.add(item)	checkout
     "#]]
     .assert_eq(&check(layout, &all));
     let cut = json!({"matches": rows, "total": 90, "files": 7, "searched": 30, "truncated": true,
@@ -291,11 +291,11 @@ fn tests_to_run_stand_under_their_file() {
         "total": 3, "truncated": false, "etag": "cd5f9ac6",
     });
     expect![[r#"
-        GCX1 tool=get_test_targets.by_file fields=tests,distance total=3 etag=cd5f9ac6
+        GCX1 tool=get_test_targets.by_file fields=distance+tests total=3 etag=cd5f9ac6
         tests/shop/test_cart.py
-        CartTests.test_add,CartTests.test_drop	1
+        1 CartTests.test_add,.test_drop
         ./test_views.py
-        .	2
+        2.
         pytest:
         pytest 'tests/shop/test_cart.py::CartTests' tests/shop/test_views.py
     "#]]
@@ -305,8 +305,19 @@ fn tests_to_run_stand_under_their_file() {
     check(layout, &odd);
     odd["commands"][0]["command"] = json!("a\nb:");
     check(layout, &odd);
-    odd["uncovered"] = json!(["shop/cart.py::Cart"]);
-    check(layout, &odd);
+    let mut odd = value.clone();
+    odd["uncovered"] = json!(["shop/cart.py::Cart", "a\tb"]);
+    odd["targets"][1]["tests"] = json!([
+        "TestViewsOfTheShop_One",
+        "TestViewsOfTheShop_Two",
+        "TestViewsOfTheShop_Three",
+        "other"
+    ]);
+    let text = check(layout, &odd);
+    assert!(
+        text.contains("\nTestViewsOfTheShop_…\n2 …One,…Two,…Three,other\n\tuncovered\tshop/cart.py::Cart\n"),
+        "{text}"
+    );
 }
 
 #[test]

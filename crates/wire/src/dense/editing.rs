@@ -2,12 +2,12 @@
 //! files of its tests by folder.
 //!
 //! ```text
-//! GCX1 tool=get_editing_context.by_file fields=symbol,line,kind etag=4243c844
+//! GCX1 tool=get_editing_context.by_file fields=line+symbol,kind etag=4243c844
 //! shop/cart.py
 //! Cart.add<TAB>12:30<TAB><TAB>680676417064731c<TAB>def add(self, item)
 //! callers:
 //! ./views.py
-//! checkout<TAB>88
+//! 88 checkout
 //! tests:
 //! tests/shop/<TAB>test_cart.py<TAB>test_views.py
 //! ```
@@ -16,7 +16,10 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::{Known, Place, SUFFIX, below_path, entry, escaped, read, unescaped, usual_kind, whole_path, whole_symbol};
+use super::cells::{entry, escaped, read, unescaped};
+use super::names::{Above, row_of};
+use super::place::{Place, below_path, usual_kind, whole_path};
+use super::{Known, SUFFIX};
 use crate::answers;
 use crate::gcx::{Header, Line, Reader};
 use crate::layout::Layout;
@@ -26,12 +29,17 @@ pub(super) const TOOL: &str = "get_editing_context";
 /// Lists of symbols; the line that opens one is its name and a colon.
 const LISTS: [&str; 2] = ["callers", "dependencies"];
 const TESTS: &str = "tests";
+/// Of `truncated`, which goes without saying.
+const USUAL: Value = Value::Bool(false);
 
 pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option<String> {
     let members = value.as_object()?;
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=symbol,line,kind");
+    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=line+symbol,kind");
     for column in layout.meta {
-        if let Some(value) = members.get(column.name) {
+        if let Some(value) = members
+            .get(column.name)
+            .filter(|value| **value != USUAL || column.name != "truncated")
+        {
             write!(out, " {}={}", column.name, entry(value)?).ok()?;
         }
     }
@@ -72,7 +80,7 @@ pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option
             continue;
         }
         writeln!(out, "{list}:").ok()?;
-        let mut above: Option<Place<'_>> = None;
+        let mut above = Above::default();
         for row in rows {
             let row = row.as_object()?;
             let place = plain(row)?;
@@ -81,7 +89,7 @@ pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option
                 under = place.path;
             }
             let line = row.get("line")?.as_u64()?;
-            write!(out, "{}\t{line}", place.said(above.as_ref(), known)).ok()?;
+            write!(out, "{line}{}", above.say(place, known)).ok()?;
             let kind = kind_cell(row.get("kind")?.as_str()?, place)?;
             if !kind.is_empty() {
                 write!(out, "\t{kind}").ok()?;
@@ -90,7 +98,6 @@ pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option
                 return None;
             }
             out.push('\n');
-            above = Some(place);
         }
     }
     put_tests(&mut out, members.get(TESTS)?.as_array()?)?;
@@ -130,10 +137,12 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
     let mut tests: Vec<Value> = Vec::new();
     // Which list is read; none before the first, two for the tests.
     let mut list: Option<usize> = None;
-    let (mut path, mut owner) = (String::new(), String::new());
+    let (mut path, mut above) = (String::new(), Above::default());
     while let Some(line) = reader.next_line().ok()? {
         let Line::Row(line, _) = line else { return None };
-        let Some((symbol, rest)) = line.split_once('\t') else {
+        // Rows of symbols begin with their line, but for the one asked about and those of tests.
+        let (number, rest) = row_of(line).unwrap_or(("", line));
+        if number.is_empty() && !line.contains('\t') {
             let opened = line.strip_suffix(':').and_then(|name| {
                 let at = LISTS.iter().position(|list| *list == name);
                 at.or((name == TESTS).then_some(LISTS.len()))
@@ -141,24 +150,29 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
             match opened {
                 Some(opened) => {
                     list = Some(opened);
-                    owner.clear();
+                    above.clear();
                 }
                 None => path = whole_path(line, &path),
             }
             continue;
-        };
-        let cells: Vec<&str> = rest.split('\t').collect();
+        }
+        let mut cells = rest.split('\t');
+        let said = cells.next()?;
+        let cells: Vec<&str> = cells.collect();
         let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
         if list == Some(LISTS.len()) {
-            tests.extend(cells.iter().map(|name| Value::from(format!("{symbol}{name}"))));
+            tests.extend(cells.iter().map(|name| Value::from(format!("{said}{name}"))));
             continue;
         }
-        let (whole, elsewhere) = whole_symbol(symbol, &owner, known)?;
+        let (symbol, elsewhere) = match list {
+            None => (said.to_string(), None),
+            Some(_) => above.hear(said, known)?,
+        };
         let place = Place {
             path: elsewhere.unwrap_or(&path),
-            symbol: &whole,
+            symbol: &symbol,
         };
-        let kind = match cell(1) {
+        let kind = match cell(usize::from(list.is_none())) {
             "" => usual_kind(place.symbol).to_string(),
             kind => unescaped(kind)?,
         };
@@ -179,8 +193,7 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
                 target = Some(row);
             }
             Some(list) => {
-                row.insert("line".into(), cell(0).parse::<u64>().ok()?.into());
-                owner = place.owner().unwrap_or_default().to_string();
+                row.insert("line".into(), number.parse::<u64>().ok()?.into());
                 lists.get_mut(list)?.push(row.into());
             }
         }
@@ -194,6 +207,8 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
     for column in layout.meta {
         if let Some(text) = header.entry(column.name) {
             answer.insert(column.name.into(), read(column.kind, text)?);
+        } else if column.name == "truncated" {
+            answer.insert(column.name.into(), USUAL);
         }
     }
     Some(answer.into())
@@ -203,7 +218,7 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
 fn plain(row: &Map<String, Value>) -> Option<Place<'_>> {
     let place = Place::of_id(row.get("id")?.as_str()?)?;
     let repeats = row.get("path")?.as_str()? == place.path && row.get("name")?.as_str()? == place.name();
-    (repeats && !place.path.ends_with(':')).then_some(place)
+    repeats.then_some(place)
 }
 
 /// The kind, unless it goes without saying.
@@ -240,18 +255,18 @@ mod tests {
         });
         let text = to_string_knowing(&EditingContext::LAYOUT, &answer, &Known::default()).unwrap();
         expect![[r#"
-            GCX1 tool=get_editing_context.by_file fields=symbol,line,kind truncated=false
+            GCX1 tool=get_editing_context.by_file fields=line+symbol,kind
             shop/cart.py
             Cart.add	12:30		68067641	def add(self)
             callers:
             ./views.py
-            checkout	88
+            88 checkout
             web/api.py
-            Api.post	7
+            7 Api.post
             dependencies:
             shop/cart.py
-            Cart.items	3	field
-            .save	40
+            3 Cart.items	field
+            40.save
             tests:
             tests/shop/	test_cart.py	test_views.py
             tests/	test_api.py
@@ -265,7 +280,7 @@ mod tests {
             row("old/views.py::checkout", "function", 1)
         ]));
         let text = to_string_knowing(&EditingContext::LAYOUT, &answer, &known).unwrap();
-        assert!(text.contains("\n./views.py\ncheckout\t88\n*Api.post\t7\n"), "{text}");
+        assert!(text.contains("\n./views.py\n88 checkout\n7 *Api.post\n"), "{text}");
         assert_eq!(from_str_knowing(&text, &known).unwrap(), answer);
         assert_eq!(
             from_str_knowing(&text, &Known::default()),

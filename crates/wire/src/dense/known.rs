@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Place, WHOLE_FILE};
+use super::place::{Place, WHOLE_FILE};
 
 /// The symbols that a reader was told, each with its file; none where several files have a symbol of that name.
 #[derive(Debug, Default, Clone)]

@@ -14,7 +14,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Place, SUFFIX, below_path, entry, escaped, unescaped, usual_kind};
+use super::SUFFIX;
+use super::cells::{entry, escaped, unescaped};
+use super::place::{Place, below_path, usual_kind};
 use crate::gcx::Header;
 
 pub(super) const TOOL: &str = "get_symbol_source";

@@ -1,82 +1,83 @@
 //! Tests to run, by file, and the commands that run them.
 //!
 //! ```text
-//! GCX1 tool=get_test_targets.by_file fields=tests,distance etag=cd5f9ac6 total=1
+//! GCX1 tool=get_test_targets.by_file fields=distance+tests etag=cd5f9ac6 total=1
 //! tests/shop/test_cart.py
-//! CartTests.test_add,CartTests.test_remove<TAB>1
+//! 1 CartTests.test_add,.test_remove
 //! pytest:
 //! pytest tests/shop/test_cart.py::CartTests
 //! ```
 //!
-//! A file without named tests is run whole: its row begins with a dot. A runner's name and a colon open its commands, which stand as
+//! Tests shorten those after them as symbols do ([`names`]). A file without named tests is run whole: a dot stands for
+//! them. A runner's name and a colon open its commands, which stand as
 //! they are, to the end of the text.
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::{SUFFIX, below_path, entry, escaped, unescaped, whole_path};
+use super::cells::{ELIDED, escaped, unescaped};
+use super::names::{self, Above, row_of};
+use super::place::{Place, below_path, is_plain_path, whole_path};
+use super::whole::{self, Said, number, text};
+use super::{Known, SUFFIX};
 use crate::gcx::Header;
 
 pub(super) const TOOL: &str = "get_test_targets";
 
 /// Stands for all tests of a file.
 const WHOLE: &str = ".";
-/// What is said of the whole answer, and whether it is a number.
-const SAID: [(&str, bool); 4] = [
-    ("total", true),
-    ("next_cursor", false),
-    ("etag", false),
-    ("incomplete", false),
-];
+/// What no test reaches, a line each.
+const UNCOVERED: &str = "uncovered";
+const SAID: &[Said] = &[number("total"), text("next_cursor"), text("etag"), text("incomplete")];
 
 pub(super) fn to_string(value: &Value) -> Option<String> {
     let members = value.as_object()?;
-    let truncated = members.get("truncated")?.as_bool()?;
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=tests,distance");
-    let mut body = String::new();
-    for (name, value) in members {
-        if ["targets", "commands", "truncated"].contains(&name.as_str()) {
-            continue;
-        }
-        let told = SAID.iter().any(|(said, _)| said == name);
-        match (entry(value), value) {
-            (Some(text), _) if told => write!(out, " {name}={text}").ok()?,
-            (None, Value::String(text)) if told => writeln!(body, "\t{name}\t{}", escaped(text)?).ok()?,
-            _ => return None,
-        }
-    }
-    if truncated {
-        out.push_str(" truncated=true");
-    }
-    out.push('\n');
+    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=distance+tests");
+    whole::put(&mut out, SAID, members, &["targets", "commands", UNCOVERED])?;
+    let unknown = Known::default();
+    let mut above = Above::default();
     let mut under = "";
     for target in members.get("targets")?.as_array()? {
         let target = target.as_object()?;
         let path = target.get("file")?.as_str()?;
-        let is_plain = |text: &str| {
-            !text.is_empty()
-                && !text.starts_with(['#', '.', '\t', '$'])
-                && !text.starts_with("GCX1")
-                && !text.ends_with(':')
-                && !text.contains(|c: char| c.is_control() || c == '\\')
-        };
-        if target.len() != 3 || !is_plain(path) || path == under {
+        if target.len() != 3 || !is_plain_path(path) || path == under {
             return None;
         }
-        writeln!(body, "{}", below_path(path, under)).ok()?;
+        writeln!(out, "{}", below_path(path, under)).ok()?;
         under = path;
-        let names: Vec<&str> = target
+        let tests: Vec<Place<'_>> = target
             .get("tests")?
             .as_array()?
             .iter()
-            .map(|test| test.as_str().filter(|test| is_plain(test) && !test.contains(',')))
+            .map(|test| {
+                test.as_str()
+                    .filter(|test| is_plain_name(test))
+                    .map(|symbol| Place { path, symbol })
+            })
             .collect::<Option<_>>()?;
-        let names = match names.as_slice() {
-            [] => WHOLE.to_string(),
-            names => names.join(","),
-        };
-        writeln!(body, "{names}\t{}", target.get("distance")?.as_u64()?).ok()?;
+        // A row has one stem, the first that is worth it.
+        let stems = names::stems(&tests, &unknown).into_iter().zip(&tests);
+        if let Some(stem) = stems.filter_map(|(length, test)| test.symbol.get(..length?)).next() {
+            writeln!(out, "{stem}{ELIDED}").ok()?;
+            above.set_stem(stem);
+        }
+        write!(out, "{}", target.get("distance")?.as_u64()?).ok()?;
+        if tests.is_empty() {
+            out.push_str(WHOLE);
+        }
+        above.clear();
+        for (at, test) in tests.iter().enumerate() {
+            let said = above.say(*test, &unknown);
+            match at {
+                0 => out.push_str(&said),
+                _ => write!(out, ",{}", said.trim_start_matches(' ')).ok()?,
+            }
+        }
+        out.push('\n');
+    }
+    for id in members.get(UNCOVERED).and_then(Value::as_array).into_iter().flatten() {
+        writeln!(out, "\t{UNCOVERED}\t{}", escaped(id.as_str()?)?).ok()?;
     }
     let mut runner = "";
     for command in members.get("commands")?.as_array()? {
@@ -91,19 +92,21 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
             return None;
         }
         if by != runner {
-            writeln!(body, "{by}:").ok()?;
+            writeln!(out, "{by}:").ok()?;
             runner = by;
         }
-        writeln!(body, "{command_text}").ok()?;
+        writeln!(out, "{command_text}").ok()?;
     }
-    out.push_str(&body);
     Some(out)
 }
 
 pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
     let mut answer = Map::new();
     let (mut targets, mut commands): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
+    let mut uncovered: Vec<Value> = Vec::new();
     let (mut path, mut runner) = (String::new(), None);
+    let unknown = Known::default();
+    let mut above = Above::default();
     for line in text.trim_end_matches('\n').split('\n').skip(1) {
         if let Some(name) = line.strip_suffix(':').filter(|name| !name.contains('\t')) {
             runner = Some(name);
@@ -112,37 +115,44 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
             command.insert("runner".into(), runner.into());
             command.insert("command".into(), line.into());
             commands.push(command.into());
-        } else if let Some((first, rest)) = line.split_once('\t') {
-            if first.is_empty() {
-                let (name, text) = rest.split_once('\t')?;
-                SAID.iter().find(|(said, is_number)| *said == name && !is_number)?;
-                answer.insert(name.into(), unescaped(text)?.into());
-                continue;
+        } else if let Some(id) = line.strip_prefix('\t').and_then(|line| line.strip_prefix(UNCOVERED)) {
+            uncovered.push(unescaped(id.strip_prefix('\t')?)?.into());
+        } else if whole::sentence(line, SAID, &mut answer)? {
+        } else if let Some(stem) = names::stem_of(line) {
+            above.set_stem(stem);
+        } else if let Some((distance, rest)) = row_of(line) {
+            let mut tests: Vec<Value> = Vec::new();
+            above.clear();
+            for said in rest.strip_prefix(' ').into_iter().flat_map(|names| names.split(',')) {
+                let said = match said.starts_with('.') {
+                    true => said.to_string(),
+                    false => format!(" {said}"),
+                };
+                tests.push(above.hear(&said, &unknown)?.0.into());
             }
-            let tests: Vec<Value> = match first {
-                WHOLE => Vec::new(),
-                names => names.split(',').map(Value::from).collect(),
-            };
             let mut target = Map::new();
             target.insert("file".into(), path.as_str().into());
             target.insert("tests".into(), tests.into());
-            target.insert("distance".into(), rest.parse::<u64>().ok()?.into());
+            target.insert("distance".into(), distance.parse::<u64>().ok()?.into());
             targets.push(target.into());
         } else {
             path = whole_path(line, &path);
         }
     }
-    for (name, is_number) in SAID {
-        if let Some(text) = header.entry(name) {
-            let value = match is_number {
-                true => text.parse::<u64>().ok()?.into(),
-                false => text.into(),
-            };
-            answer.insert(name.into(), value);
-        }
-    }
-    answer.insert("truncated".into(), header.entry("truncated").is_some().into());
+    whole::read(header, SAID, &mut answer)?;
     answer.insert("targets".into(), targets.into());
     answer.insert("commands".into(), commands.into());
+    if !uncovered.is_empty() {
+        answer.insert(UNCOVERED.into(), uncovered.into());
+    }
     Some(Value::Object(answer))
+}
+
+/// Whether a name can stand in a list of names.
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['#', '.', ELIDED, '*', ' '])
+        && !name.starts_with("GCX1")
+        && !name.ends_with(':')
+        && !name.contains(|c: char| c.is_control() || c == '\\' || c == ',')
 }
