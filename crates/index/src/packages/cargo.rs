@@ -9,6 +9,8 @@ pub struct RustCrate {
     pub name: String,
     /// Its root file, relative to the tree.
     pub root: String,
+    /// Root files of the programs that the manifest places: tests, examples, binaries.
+    pub programs: Vec<String>,
 }
 
 /// The library that the manifest in `directory` declares, if it is one of a package.
@@ -23,7 +25,12 @@ pub(super) fn read(directory: &str, text: &str) -> Option<RustCrate> {
     };
     let name = of_library("name").unwrap_or(package).replace('-', "_");
     let root = join(directory, of_library("path").unwrap_or("src/lib.rs"))?;
-    Some(RustCrate { name, root })
+    let targets = ["bin", "test", "bench", "example"]
+        .iter()
+        .filter_map(|kind| manifest.get(*kind)?.as_array());
+    let paths = targets.flatten().filter_map(|target| target.get("path")?.as_str());
+    let programs = paths.filter_map(|path| join(directory, path)).collect();
+    Some(RustCrate { name, root, programs })
 }
 
 #[cfg(test)]
@@ -39,6 +46,12 @@ mod tests {
         );
         let other = read("", "[package]\nname = \"x\"\n[lib]\nname = \"y\"\npath = \"lib.rs\"\n").expect("a crate");
         assert_eq!((other.name.as_str(), other.root.as_str()), ("y", "lib.rs"));
+        let tests = read(
+            "a",
+            "[package]\nname = \"x\"\n[[test]]\nname = \"all\"\npath = \"tests/lib.rs\"\n",
+        )
+        .expect("a crate");
+        assert_eq!(tests.programs, ["a/tests/lib.rs"]);
         assert_eq!(read("", "[workspace]\nmembers = []\n"), None);
     }
 }

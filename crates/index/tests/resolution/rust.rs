@@ -14,6 +14,28 @@ macro_rules! calls {
 }
 
 calls! {
+    modules_of_a_test_program: r#"
+//- Cargo.toml
+[package]
+name = "thing"
+[[test]]
+name = "integration"
+path = "tests/lib.rs"
+//- src/lib.rs
+pub fn helper() {}
+//- tests/lib.rs
+mod deep;
+fn helper() {}
+//- tests/deep/mod.rs
+mod suite;
+//- tests/deep/suite.rs
+use crate::helper;
+#[test]
+fn all() {
+    helper();
+//  ^ =calls tests/lib.rs:helper
+}
+"#;
     modules_and_paths: r#"
 //- Cargo.toml
 [package]

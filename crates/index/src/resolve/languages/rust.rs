@@ -288,8 +288,16 @@ fn crate_root(modules: &Modules<'_>, path: &str) -> Option<String> {
     let mut below = file;
     loop {
         if PROGRAMS.contains(&split(directory).1) {
-            let program = [format!("{directory}/{below}"), format!("{directory}/{below}/main.rs")];
-            return program.into_iter().find(|program| modules.file(program).is_some());
+            // Its own program, that of its folder, the one that the manifest places here, or one of a usual name.
+            let own = [below.to_string(), format!("{below}/main.rs")];
+            let crates = modules.packages.rust_crates().iter();
+            let declared = crates.flat_map(|known| known.programs.iter().cloned());
+            let usual = ["main.rs", "lib.rs", "mod.rs"].map(str::to_string);
+            let here = |name: String| format!("{directory}/{name}");
+            let mut roots = (own.into_iter().map(here))
+                .chain(declared.filter(|root| split(root).0 == directory))
+                .chain(usual.into_iter().map(here));
+            return roots.find(|root| modules.file(root).is_some());
         }
         let root = ["lib.rs", "main.rs"]
             .iter()
