@@ -24,6 +24,9 @@ pub struct Adapter {
     /// Whether a project is read only when a document of it is opened.
     #[serde(default)]
     pub opens: bool,
+    /// Whether a first answer about places may lack some, so that it is asked until it says the same twice.
+    #[serde(default)]
+    pub settles: bool,
     /// Files one of which makes a folder its project.
     #[serde(default)]
     pub project: Vec<String>,

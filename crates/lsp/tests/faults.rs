@@ -91,6 +91,21 @@ fn numbers(root: &Path, word: &str) -> Vec<u32> {
 }
 
 #[test]
+fn a_server_that_settles_is_asked_until_it_says_the_same_twice() {
+    let short = r#"{"faults": {"textDocument/references": "short"}}"#;
+    let settles = |mut config: Config| {
+        config.servers[0].settles = true;
+        config
+    };
+    let project = Project::with(short, settles);
+    project.ready();
+    assert_eq!(project.references(LONG).unwrap(), 2);
+    let project = Project::new(short);
+    project.ready();
+    assert_eq!(project.references(LONG).unwrap(), 1, "others are asked once");
+}
+
+#[test]
 fn nothing_runs_before_the_first_question() {
     let project = Project::new("{}");
     assert_eq!(project.servers.at(&project.root(), "toy"), State::Idle);

@@ -8,8 +8,8 @@
 //! {"faults": {"textDocument/references": "die"}, "once": true, "ready": "status", "child": true, "delay_ms": 0}
 //! ```
 //!
-//! Faults: `die`, `hang` (this request and all after it), `ignore` (this request alone), `garbage`, `grow`, `refuse`. With `once`
-//! a fault happens in the first process only. `ready` is `status` (the default) or `never`.
+//! Faults: `die`, `hang` (this request and all after it), `ignore` (this request alone), `garbage`, `grow`, `refuse`, `short` (the
+//! first answer of a process lacks its last row). With `once` a fault happens in the first process only. `ready` is `status` (the default) or `never`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 pub fn main() {
     let mut server = FakeServer {
         root: std::env::current_dir().unwrap_or_default(),
+        was_short: false,
         // The protocol's stream, opened by name: printing is for answers of the product only.
         output: OpenOptions::new()
             .write(true)
@@ -44,6 +45,8 @@ pub fn main() {
 }
 
 struct FakeServer {
+    /// Whether an answer lacked a row.
+    was_short: bool,
     root: PathBuf,
     output: File,
     documents: Vec<(String, String)>,
@@ -97,7 +100,13 @@ impl FakeServer {
         if let Some(delay) = self.script("delay_ms").as_u64() {
             std::thread::sleep(Duration::from_millis(delay));
         }
-        let result = self.answer(&method, parameters);
+        let mut result = self.answer(&method, parameters);
+        if self.fault(&method).as_deref() == Some("short")
+            && !std::mem::replace(&mut self.was_short, true)
+            && let Some(rows) = result.as_array_mut()
+        {
+            rows.pop();
+        }
         self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 

@@ -1,9 +1,10 @@
 //! Answers about places, said by file: the same facts as a layout's own sections, without what the reader can derive.
 //!
 //! Compilers answer with long lists of `line:column`, and with source text. Here a folder and a file are named once, places that
-//! share a column share its spelling (`12,40:5` is 12:5 and 40:5), a file beside the one asked about needs no folder, what goes without saying is left out of the header (an answer
-//! of a server is complete, nothing was cut, the total is the number of rows), and texts stand at the end as they are, line by
-//! line: an escaped line break, tab or quote costs a token each.
+//! share a column share its spelling (`12,40:5` is 12:5 and 40:5), a file beside the one asked about needs no folder and that file
+//! itself no name, what goes without saying is left out of the header (an answer of a server is complete, nothing was cut, the
+//! total is the number of rows), and texts stand at the end as they are, line by line: an escaped line break, tab or quote costs a
+//! token each.
 //!
 //! The text is a GCX1 section named `<tool>.at`; its header says under `text=` how many lines of which member follow the
 //! rows. [`from_str`] gives back the answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and
@@ -60,7 +61,7 @@ const SHAPES: &[Shape] = &[
     Shape {
         tool: "explore_symbol",
         body: Body::Callers,
-        usual: &["tier", "complete", "test_references", "callers_total"],
+        usual: &["tier", "complete", "references", "test_references", "callers_total"],
     },
 ];
 
@@ -89,7 +90,7 @@ pub(crate) fn opens(header: &Header) -> bool {
 pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
     let shape = SHAPES.iter().find(|shape| shape.tool == layout.tool)?;
     let mut members = value.as_object()?.clone();
-    let here = folder_of(&members).to_string();
+    let here = file_of(&members).to_string();
     let rows = rows::write(shape.body, &here, &mut members)?;
     if shape.usual.iter().any(|name| !members.contains_key(*name)) {
         return None;
@@ -183,7 +184,7 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
         members.insert(name.to_string(), these.join("\n").into());
         text_lines = rest;
     }
-    let rows = rows::read(shape.body, &header, folder_of(&members), row_lines)?;
+    let rows = rows::read(shape.body, &header, file_of(&members), row_lines)?;
     for name in shape.usual {
         if !members.contains_key(*name) {
             members.insert((*name).to_string(), usual(name, shape.body, &rows, &members)?);
@@ -208,6 +209,10 @@ fn usual(name: &str, body: Body, rows: &Map<String, Value>, members: &Map<String
         ("complete", _) => return Some(true.into()),
         ("truncated", _) => return Some(false.into()),
         ("test_references", _) => 0,
+        ("references", Body::Callers) => {
+            let counts = list("files").iter().filter_map(|row| row["count"].as_u64());
+            return Some(counts.fold(0, u64::saturating_add).into());
+        }
         ("callers_total", _) => list("callers").len(),
         ("errors", _) => severe("error"),
         ("warnings", _) => severe("warning"),
@@ -223,10 +228,10 @@ fn text_of<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     members.get(name)?.as_str()
 }
 
-/// The folder of what was asked about, with its slash; empty where none is named.
-fn folder_of(members: &Map<String, Value>) -> &str {
+/// The file of what was asked about; empty where none is named.
+fn file_of(members: &Map<String, Value>) -> &str {
     let of = text_of(members, "of").unwrap_or_default();
-    of.rfind('/').map_or("", |at| &of[..=at])
+    of.rsplitn(3, ':').nth(2).unwrap_or_default()
 }
 
 /// The file of an id.
@@ -265,7 +270,7 @@ mod tests {
         assert_eq!(
             text,
             "GCX1 tool=find_references.at fields=lines:column of=a/b.py:1:5 server=x\n\
-             b.py\t2,40:5 3:9\nc.py\t7:1\n./\nmain.py\t1:1\nz/y/x.py\t1:1\n"
+             \t2,40:5 3:9\nc.py\t7:1\n./\nmain.py\t1:1\nz/y/x.py\t1:1\n"
         );
         said(
             "find_references",
@@ -328,11 +333,19 @@ mod tests {
                 "callers": [{"name": "g", "path": "a/b.py", "line": 20, "calls": ["21:1", "22:1"]},
                     {"name": "h", "path": "c.py", "line": 1, "calls": []}]}),
         );
+        // Files that are not among the first, and more mentions than those of the first.
+        said(
+            "explore_symbol",
+            json!({"of": "a/b.py:3:5", "id": "a/b.py::f", "tier": "lsp", "server": "x", "complete": true, "about": "",
+                "lines": "3:9", "source": source, "references": 40, "test_references": 0,
+                "files": [{"path": "z.py", "count": 30}], "callers_total": 1,
+                "callers": [{"name": "g", "path": "a/b.py", "line": 20, "calls": ["21:1", "22:1"]}]}),
+        );
         assert_eq!(
             text,
             format!(
-                "GCX1 tool=explore_symbol.at fields=caller,line,lines:column at=3:5 id=a/b.py::f lines=3:9 references=4 \
-                 server=x text=about:1,source:6\nb.py\t1\ng\t20\t21,22:1\n./\nc.py\nh\t1\t\nz.py\t3\n\n{source}\n"
+                "GCX1 tool=explore_symbol.at fields=caller,line,lines:column at=3:5 id=a/b.py::f lines=3:9 \
+                 server=x text=about:1,source:6\n\t1\ng\t20\t21,22:1\n./\nc.py\nh\t1\t\nz.py\t3\n\n{source}\n"
             )
         );
     }

@@ -1,5 +1,6 @@
 //! The rows of each kind of answer, both ways. A file's line has no place in it where its rows follow below; a folder's ends
-//! with a slash, and a file without one in its name lies in the folder named last, at first in that of what was asked about.
+//! with a slash, and a file without one in its name lies in the folder named last, at first in that of what was asked about. An empty name is the file
+//! asked about itself.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +28,11 @@ pub(super) fn write(body: Body, here: &str, members: &mut Map<String, Value>) ->
         Body::Mentions => mentions(&rows, here, &mut entries)?,
         Body::Declared => ("name,lines,kind,sig", declared(&rows)?),
         Body::Findings => ("severity,code,message,lines:column", findings(&rows, &mut entries)?),
-        Body::Callers => ("caller,line,lines:column", callers(&rows, here)?),
+        Body::Callers => {
+            let lines = callers(&rows, here)?;
+            let is_called = rows.get("callers")?.as_array().is_some_and(|callers| !callers.is_empty());
+            (if is_called { "caller,line,lines:column" } else { "file,count" }, lines)
+        }
     };
     // Where no column is shared, nothing needs to be explained.
     let shares = |line: &String| {
@@ -341,6 +346,8 @@ fn callers(rows: &Map<String, Value>, here: &str) -> Option<Vec<String>> {
         let name = folder.enter(path, next, &mut lines)?;
         lines.push(match count {
             Some(count) => format!("{name}\t{count}"),
+            // A blank line is no row.
+            None if name.is_empty() => "\t".to_string(),
             None => name.to_string(),
         });
         lines.extend(callers.iter().cloned());
@@ -361,6 +368,7 @@ fn read_callers(here: &str, lines: &[&str], rows: &mut Map<String, Value>) -> Op
                 let caller = json!({"name": unescaped(name)?, "path": path, "line": line, "calls": calls});
                 list(rows, "callers")?.push(caller);
             }
+            ["", ""] => path = folder.read("")?,
             [name, count] => {
                 path = folder.read(name)?;
                 files.push((std::cmp::Reverse(count.parse().ok()?), path.clone()));
@@ -382,13 +390,16 @@ fn read_callers(here: &str, lines: &[&str], rows: &mut Map<String, Value>) -> Op
 }
 
 /// The folder that names without one lie in.
-struct Folder {
+struct Folder<'h> {
     name: String,
+    /// The file asked about.
+    asked: &'h str,
 }
 
-impl Folder {
-    fn at(here: &str) -> Folder {
-        Folder { name: here.to_string() }
+impl<'h> Folder<'h> {
+    fn at(asked: &'h str) -> Folder<'h> {
+        let name = asked.rfind('/').map_or("", |at| &asked[..=at]).to_string();
+        Folder { name, asked }
     }
 
     /// How a file is named here; the folder is said first if the next file lies in it too, or if it would be taken for another.
@@ -397,6 +408,9 @@ impl Folder {
         let (folder, name) = split(path);
         if name.is_empty() || folder == "./" {
             return None;
+        }
+        if path == self.asked {
+            return Some("");
         }
         let stays = next.is_some_and(|next| {
             next.len() > folder.len() && next.starts_with(folder) && !next[folder.len()..].contains('/')
@@ -417,6 +431,9 @@ impl Folder {
 
     /// The path that a name means; nothing where it names a folder.
     fn read(&mut self, name: &str) -> Option<String> {
+        if name.is_empty() {
+            return Some(self.asked.to_string());
+        }
         if name.ends_with('/') {
             self.name = if name == "./" { String::new() } else { name.to_string() };
             return None;
