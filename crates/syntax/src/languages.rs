@@ -52,6 +52,8 @@ pub(crate) enum Embedding {
     Scripts,
     /// All but the macros that decorate its declarations.
     Undecorated,
+    /// The whole file, and what macros hold is parsed again.
+    Macros,
 }
 
 /// One language.
@@ -283,7 +285,7 @@ languages! {
         grammar: tree_sitter_ruby::LANGUAGE, rules: "ruby", hooks: ruby::Ruby,
     }
     "rust" {
-        depth: Deep, extensions: ["rs"], line: "//", block: C_BLOCK,
+        depth: Deep, extensions: ["rs"], line: "//", block: C_BLOCK, embedding: Macros,
         grammar: tree_sitter_rust::LANGUAGE, rules: "rust", hooks: rust::Rust,
     }
     "svelte" {

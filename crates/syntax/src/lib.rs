@@ -8,6 +8,7 @@ pub mod dump;
 mod engine;
 mod export_macros;
 pub mod facts;
+mod fragments;
 pub mod languages;
 mod parse;
 mod relative;

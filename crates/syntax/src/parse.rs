@@ -6,12 +6,13 @@
 use crate::engine;
 use crate::export_macros;
 use crate::facts::{FileFacts, Problem};
+use crate::fragments::Fragments;
 use crate::languages::{Embedding, Language};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use tree_sitter::{ParseOptions, Parser, Tree};
+use tree_sitter::{ParseOptions, Parser, Range, Tree};
 
 /// Longest text that is parsed. Beyond, a tree costs more memory than its facts are worth.
 pub const MAX_SOURCE: usize = 12 << 20;
@@ -35,8 +36,14 @@ pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
         return engine::empty(facts);
     }
     let text = visible_text(language, text);
-    match parse(language, &text) {
-        Some(tree) => engine::lower_file(language, &text, &tree, facts),
+    match parse(language, &text, &[]) {
+        Some(tree) => {
+            let fragments = match language.embedding {
+                Embedding::Macros => Fragments::find(&text, &tree, |range| parse(language, &text, &[range])),
+                _ => Fragments::default(),
+            };
+            engine::lower_file(language, &text, &tree, &fragments, facts)
+        }
         None => {
             let message = "not parsed: took too much work".to_owned();
             facts.problems.push(Problem { line: 1, message });
@@ -48,10 +55,11 @@ pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
 /// Parses `text` and throws the tree away: the lower bound that benchmarks compare [`extract`](crate::extract) with.
 /// Returns whether there was a tree.
 pub fn parse_only(language: &'static Language, text: &str) -> bool {
-    text.len() <= MAX_SOURCE && parse(language, &visible_text(language, text)).is_some()
+    text.len() <= MAX_SOURCE && parse(language, &visible_text(language, text), &[]).is_some()
 }
 
-fn parse(language: &'static Language, text: &str) -> Option<Tree> {
+/// Parses the given parts of `text` as one text, or all of it where none are given.
+fn parse(language: &'static Language, text: &str, parts: &[Range]) -> Option<Tree> {
     PARSERS.with_borrow_mut(|parsers| {
         let at = match parsers.iter().position(|(name, _)| *name == language.name()) {
             Some(at) => at,
@@ -63,6 +71,7 @@ fn parse(language: &'static Language, text: &str) -> Option<Tree> {
             }
         };
         let parser = &mut parsers[at].1;
+        parser.set_included_ranges(parts).ok()?;
         let started = Instant::now();
         // The callback comes every hundred operations; sound code needs well under one operation per byte.
         let mut left = 20_000 + text.len() / 16;
@@ -97,7 +106,7 @@ fn count_lines(text: &str) -> u32 {
 /// everywhere else, so that every byte offset and line stays right.
 fn visible_text<'a>(language: &Language, text: &'a str) -> Cow<'a, str> {
     match language.embedding {
-        Embedding::Whole => Cow::Borrowed(text),
+        Embedding::Whole | Embedding::Macros => Cow::Borrowed(text),
         Embedding::Undecorated => export_macros::blanked(text),
         Embedding::Scripts => Cow::Owned(blank_outside_scripts(text)),
     }

@@ -7,6 +7,7 @@ use crate::facts::{
     Binding, BindingId, Bound, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId,
     Kind, List, LiteralKind, Name, Position, Problem, Reference, Role, Scope, ScopeId, ScopeKind, Span,
 };
+use crate::fragments::Fragments;
 use crate::languages::Language;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -95,6 +96,8 @@ pub(crate) struct Lowering<'t> {
     pub(crate) source: &'t str,
     pub(crate) rules: &'static Rules,
     pub(crate) hooks: &'static dyn Hooks,
+    /// Code that the grammar left as tokens.
+    pub(crate) fragments: &'t Fragments,
     cursor: TreeCursor<'t>,
     pub(crate) names: Names<'t>,
 
@@ -145,12 +148,18 @@ pub(crate) struct Lowering<'t> {
 }
 
 impl<'t> Lowering<'t> {
-    pub(crate) fn new(source: &'t str, language: &'static Language, tree: &'t Tree) -> Lowering<'t> {
+    pub(crate) fn new(
+        source: &'t str,
+        language: &'static Language,
+        tree: &'t Tree,
+        fragments: &'t Fragments,
+    ) -> Lowering<'t> {
         let guess = source.len() / 32 + 16;
         let mut lowering = Lowering {
             source,
             rules: language.rules(),
             hooks: language.hooks,
+            fragments,
             cursor: tree.walk(),
             names: Names::new(source),
             package: None,
@@ -176,7 +185,7 @@ impl<'t> Lowering<'t> {
             definition: None,
             branches: 0,
             nesting: 0,
-            work_left: tree.root_node().descendant_count().saturating_mul(4) + 10_000,
+            work_left: (tree.root_node().descendant_count() + fragments.size()).saturating_mul(4) + 10_000,
             call_arguments: 0,
             variable: None,
             mapping_owner: None,

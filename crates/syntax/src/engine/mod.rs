@@ -44,6 +44,7 @@ pub(crate) use rules::unknown_kinds;
 pub(crate) use rules::{Action, Rules};
 
 use crate::facts::{DefinitionId, ExpressionId, FileFacts, Name, Role, Scope, ScopeKind};
+use crate::fragments::Fragments;
 use crate::languages::Language;
 use tree_sitter::{Node, Tree};
 
@@ -93,8 +94,14 @@ pub(crate) struct NoHooks;
 impl Hooks for NoHooks {}
 
 /// Lowers a parsed file into `facts`, which already holds what is known without a tree.
-pub(crate) fn lower_file(language: &'static Language, text: &str, tree: &Tree, facts: FileFacts) -> FileFacts {
-    let mut lowering = Lowering::new(text, language, tree);
+pub(crate) fn lower_file(
+    language: &'static Language,
+    text: &str,
+    tree: &Tree,
+    fragments: &Fragments,
+    facts: FileFacts,
+) -> FileFacts {
+    let mut lowering = Lowering::new(text, language, tree, fragments);
     lowering.lower_root(tree.root_node());
     finish::finish(lowering, language.depth(), facts)
 }

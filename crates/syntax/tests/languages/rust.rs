@@ -281,3 +281,68 @@ fn run(&self) {
         "#]],
     );
 }
+
+#[test]
+fn items_in_macros() {
+    check(
+        "rust",
+        r#"cfg_rt! {
+    /// Runs things.
+    pub mod runtime;
+    cfg_time! {
+        pub fn later(wait: Duration) { now(); }
+    }
+}
+impl Builder {
+    cfg_io! {
+        /// Enables it.
+        pub fn enable(&mut self) -> &mut Self { self }
+    }
+}
+cfg_if::cfg_if! {
+    if #[cfg(unix)] {
+        mod unix;
+    } else if #[cfg(windows)] {
+        fn other() {}
+    } else {
+        compile_error!("no");
+    }
+}
+bitflags! {
+    pub struct Flags: u32 { const A = 1; }
+}
+select! { value = channel.receive() => work(value) }
+fn run() {
+    let text = quote! { fn not_here() {} };
+}
+"#,
+        expect![[r#"
+            import Declare self::runtime as runtime reexported @3:12
+            import Declare self::unix as unix reexported @16:12
+            function later exported @5-5 "pub fn later(wait: Duration)" (wait: free Duration)
+            extension <extension> of free Builder Private @8-13 "impl Builder"
+            method <extension>.enable exported @11-11 "pub fn enable(&mut self) -> &mut Self" (receiver self) -> &free Builder doc "Enables it."
+            function other Private @18-18 "fn other()"
+            function run Private @27-29 "fn run()"
+            type parameter wait : free Duration
+            return <extension>.enable <- receiver self
+            macro free cfg_rt @1:0
+            macro free cfg_time @4:4
+            type free Duration in later @5:27
+            call free now in later @5:39
+            type free Builder in <extension> @8:5
+            macro free cfg_io in <extension> @9:4
+            macro module "cfg_if".cfg_if @14:8
+            macro free compile_error @20:8
+            macro free bitflags @23:0
+            read free A @24:34
+            macro free select @26:0
+            read free value @26:10
+            call free channel.receive @26:26
+            call free work /1 @26:39
+            read free value @26:44
+            macro free quote in run @28:15
+            call free not_here in run @28:27
+        "#]],
+    );
+}

@@ -1,11 +1,12 @@
-//! Macros: what the grammar leaves as tokens is read as far as names, members and calls go.
+//! Macros: items in braces are items ([`fragments`](crate::fragments)); what the grammar leaves as tokens is read as far as
+//! names, members and calls go.
 //!
 //! Most macros take expressions (`vec!`, `assert_eq!`, `println!`), so a path followed by parentheses is a call there as
 //! anywhere else. What a macro makes of its tokens is not known; a list of expressions stands for a sequence.
 
 use crate::engine::{Lowering, NewDefinition, UNKNOWN};
 use crate::facts::{Expression, ExpressionId, Kind, Role};
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 pub(super) fn definition<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let Some(name_node) = lowering.field(node, "name") else {
@@ -32,6 +33,9 @@ pub(super) fn invocation<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
     let Some(body) = body.filter(|body| body.kind() == "token_tree") else {
         return UNKNOWN;
     };
+    if items(lowering, body) {
+        return UNKNOWN;
+    }
     let values = list(lowering, body);
     // `vec![a, b]` and the like hold what they are given; the others are opaque.
     if lowering.text(name).ends_with("vec") {
@@ -44,6 +48,25 @@ pub(super) fn invocation<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
 pub(super) fn tokens<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     list(lowering, node);
     UNKNOWN
+}
+
+/// Lowers a macro's braces, or those of the branches in them, that hold items. `false` where none do.
+fn items<'t>(lowering: &mut Lowering<'t>, body: Node<'t>) -> bool {
+    let trees: Vec<&'t Tree> = match lowering.fragments.of(body) {
+        Some(tree) => vec![tree],
+        None => {
+            let parts = lowering.children(body);
+            parts
+                .named()
+                .filter_map(|part| lowering.fragments.of(part.node))
+                .collect()
+        }
+    };
+    for tree in &trees {
+        let children = lowering.children(tree.root_node());
+        lowering.walk(&children);
+    }
+    !trees.is_empty()
 }
 
 /// The expressions in a token tree, one for each part between commas.
