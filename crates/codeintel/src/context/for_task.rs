@@ -60,6 +60,19 @@ pub fn ranked_files(workspace: &Workspace, task: &str, limit: usize) -> Result<V
     Ok(files)
 }
 
+/// The symbols that matter for a task, best first, files as a whole left out.
+pub fn ranked_symbols(workspace: &Workspace, task: &str, limit: usize) -> Result<Vec<String>, QuestionError> {
+    let ranked = rank::for_task(workspace, checked(task)?);
+    let symbols = ranked
+        .iter()
+        .filter_map(|item| Some((item.key.repository, workspace.symbol(item.key)?)));
+    let named = symbols.filter(|(_, symbol)| !symbol.is_file());
+    Ok(named
+        .take(limit)
+        .map(|(repository, symbol)| workspace.id(repository, symbol))
+        .collect())
+}
+
 /// A task that can be searched for.
 pub(super) fn checked(task: &str) -> Result<&str, QuestionError> {
     match task.trim() {

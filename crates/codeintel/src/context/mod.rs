@@ -27,7 +27,7 @@ pub use explain_symbol::{Explain, explain_symbol};
 pub use fill::{FEWEST_TOKENS, Room};
 pub use for_files::{ForFiles, context_for_files};
 pub use for_pr::{ForPr, context_for_pr};
-pub use for_task::{ForTask, context_for_task, ranked_files};
+pub use for_task::{ForTask, context_for_task, ranked_files, ranked_symbols};
 pub use plan_turn::{PlanTurn, Step, TurnPlan, plan_turn};
 pub use wire::answers::ContextPack;
 

@@ -1,6 +1,7 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
 pub(crate) mod accuracy;
+pub(crate) mod blast;
 pub(crate) mod compilers;
 pub(crate) mod context;
 pub(crate) mod gateway;
@@ -27,6 +28,7 @@ verbs! {
     /// The benchmarks.
     Bench {
         Accuracy => accuracy,
+        Blast => blast,
         Compilers => compilers,
         Gateway => gateway,
         Context => context,

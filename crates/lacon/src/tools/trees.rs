@@ -221,8 +221,25 @@ fn missing(trees: &[Tree], notes: &[Option<String>]) -> Refusal {
     let name = trees.first().map_or("", |tree| tree.name.as_str());
     match notes.iter().flatten().next() {
         Some(note) => refusal("index_building", format!("`{name}`: {note}; ask again in a moment")),
-        None => refusal("no_index", format!("`{name}` has no index: run `lacon index` there")),
+        None => match trees.first().and_then(unreadable) {
+            Some(error) => {
+                let message = format!("the index of `{name}` cannot be used ({error}): run `lacon index` there");
+                refusal("no_index", message)
+            }
+            None => refusal("no_index", format!("`{name}` has no index: run `lacon index` there")),
+        },
     }
+}
+
+/// Why the index that a tree has cannot be used: made by another version, or damaged.
+fn unreadable(tree: &Tree) -> Option<String> {
+    let location = index::store::Location::of(&tree.root, tree.index_dir.as_deref()).ok()?;
+    if !location.snapshot().exists() {
+        return None;
+    }
+    Follower::open(&tree.root, tree.index_dir.as_deref())
+        .err()
+        .map(|error| error.to_string())
 }
 
 /// How long to wait before looking again whether the writer of an index has gone.

@@ -7,7 +7,7 @@
 //! twice: as the server sees it, and with a call of what a symbol overrides counted as right. The latter asks the server what
 //! is meant at up to [`MAX_DISPATCHED`] of the places that only we know.
 
-mod server;
+pub(super) mod server;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,7 +154,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// The languages that are compared together, and the server that knows them.
-fn family(language: &str) -> anyhow::Result<(&'static [&'static str], &'static [&'static str])> {
+pub(super) fn family(language: &str) -> anyhow::Result<(&'static [&'static str], &'static [&'static str])> {
     Ok(match language {
         "python" => (&["python"], &["basedpyright-langserver", "--stdio"]),
         "javascript" | "typescript" | "tsx" => (
@@ -203,7 +203,7 @@ fn sample(tree: &MemoryTree, kinds: &[Kind], args: &Args) -> Vec<SymbolRef> {
 }
 
 /// FNV-1a with a final mix: any spread will do, as long as it is the same everywhere.
-fn rank(bytes: &[u8]) -> u64 {
+pub(super) fn rank(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for &byte in bytes {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -1,7 +1,7 @@
 //! `lacon bench context`: how well a context finds what a change touched, from the history of a repository, beside plain BM25.
 //!
-//! A task is what someone wrote about a change (a commit's message, or the head of a patch file); the answer is the set of files
-//! that the change touched. The tree is searched as it was before any of the changes. The same run counts how well budgets are
+//! A task is what someone wrote about a change (a commit's message, or the head of a patch file); the answer is the files and
+//! symbols that the change touched. The tree is searched as it was before any of the changes. The same run counts how well budgets are
 //! filled, how long a question takes, and what a second question costs after one file was edited.
 
 mod bm25;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context as _, anyhow};
-use codeintel::context::ranked_files;
+use codeintel::context::{ranked_files, ranked_symbols};
 use codeintel::{Derived, Repository, Workspace};
 use index::build::{Indexer, Options, open_snapshot};
 use serde_json::{Map, Value, json};
@@ -139,6 +139,12 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
             show(&found["mrr"]),
             show(&found["mrr_bm25"])
         ));
+        output.line(format!(
+            "recall of symbols: {} among the first {FIRST}, {} among the first {FIRST_SYMBOLS}, over {} tasks",
+            show(&found["symbol_recall_10"]),
+            show(&found["symbol_recall_30"]),
+            found["symbol_tasks"]
+        ));
     }
     for row in budgets.as_array().into_iter().flatten() {
         output.line(format!(
@@ -148,7 +154,8 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     }
     if args.edits > 0 {
         output.line(
-            "re-query after an edit of one file, as a share of the whole pack (every delta was applied and compared):".to_string(),
+            "re-query after an edit of one file, as a share of the whole pack (every delta was applied and compared):"
+                .to_string(),
         );
         let kinds = deltas["kinds"].as_array().into_iter().flatten();
         for row in kinds.chain([&deltas]) {
@@ -166,7 +173,8 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn indexed(tree: &Path, index: &Path) -> Result<Workspace, Failure> {
+/// Brings the index of a tree up to date and opens it.
+pub(super) fn indexed(tree: &Path, index: &Path) -> Result<Workspace, Failure> {
     let options = Options {
         directory: Some(index.to_path_buf()),
         ..Options::default()
@@ -183,34 +191,48 @@ fn indexed(tree: &Path, index: &Path) -> Result<Workspace, Failure> {
     }]))
 }
 
+/// Symbols that count as found.
+const FIRST_SYMBOLS: usize = 30;
+
 /// Recall of both rankings over the same tasks.
 fn retrieval(workspace: &Workspace, bm25: &Bm25, tasks: &[Task]) -> Result<Value, Failure> {
-    let (mut ours, mut plain) = (Vec::new(), Vec::new());
+    let (mut ours, mut plain, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
     let mut rows = Vec::new();
     for task in tasks {
         let found = ranked_files(workspace, &task.text, FIRST).map_err(|error| anyhow!("{error}"))?;
         let baseline = bm25.search(&task.text, FIRST);
-        let recall = |files: &[String]| {
-            let hits = task.files.iter().filter(|path| files.contains(path)).count();
-            hits as f64 / task.files.len() as f64
-        };
         let first = |files: &[String]| {
             let place = files.iter().position(|path| task.files.contains(path));
             place.map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
         };
-        ours.push((recall(&found), first(&found)));
-        plain.push((recall(&baseline), first(&baseline)));
+        ours.push((share(&task.files, &found), first(&found)));
+        plain.push((share(&task.files, &baseline), first(&baseline)));
+        let changed = tasks::symbols(workspace, task);
+        if !changed.is_empty() {
+            let ranked = ranked_symbols(workspace, &task.text, FIRST_SYMBOLS).map_err(|error| anyhow!("{error}"))?;
+            let first = ranked.get(..FIRST.min(ranked.len())).unwrap_or_default();
+            symbols.push((share(&changed, first), share(&changed, &ranked)));
+        }
         rows.push(json!({
-            "task": task.name, "files": task.files, "recall": recall(&found), "recall_bm25": recall(&baseline), "found": found,
+            "task": task.name, "files": task.files, "recall": share(&task.files, &found),
+            "recall_bm25": share(&task.files, &baseline), "found": found, "symbols": changed,
         }));
     }
-    let mean =
-        |list: &[(f64, f64)], part: fn(&(f64, f64)) -> f64| list.iter().map(part).sum::<f64>() / list.len() as f64;
+    let mean = |list: &[(f64, f64)], part: fn(&(f64, f64)) -> f64| {
+        list.iter().map(part).sum::<f64>() / list.len().max(1) as f64
+    };
     let (recall, recall_bm25) = (mean(&ours, |one| one.0), mean(&plain, |one| one.0));
     Ok(json!({
         "recall": recall, "recall_bm25": recall_bm25, "times": recall / recall_bm25.max(1e-9),
-        "mrr": mean(&ours, |one| one.1), "mrr_bm25": mean(&plain, |one| one.1), "tasks": rows,
+        "mrr": mean(&ours, |one| one.1), "mrr_bm25": mean(&plain, |one| one.1),
+        "symbol_tasks": symbols.len(), "symbol_recall_10": mean(&symbols, |one| one.0),
+        "symbol_recall_30": mean(&symbols, |one| one.1), "tasks": rows,
     }))
+}
+
+/// The part of `all` that is among `found`.
+fn share(all: &[String], found: &[String]) -> f64 {
+    all.iter().filter(|one| found.contains(one)).count() as f64 / all.len().max(1) as f64
 }
 
 /// How well each budget is filled, and how long that takes.
@@ -266,18 +288,18 @@ fn tokens(texts: &[String]) -> usize {
 }
 
 /// A directory that goes with the run.
-struct Scratch {
+pub(super) struct Scratch {
     directory: PathBuf,
 }
 
 impl Scratch {
-    fn new() -> Result<Scratch, Failure> {
+    pub(super) fn new() -> Result<Scratch, Failure> {
         let directory = std::env::temp_dir().join(format!("lacon-bench-{}", std::process::id()));
         std::fs::create_dir_all(&directory).with_context(|| format!("cannot make `{}`", directory.display()))?;
         Ok(Scratch { directory })
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 }

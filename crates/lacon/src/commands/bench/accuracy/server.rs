@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const MAX_MESSAGE: usize = 64 << 20;
 
 /// A running server.
-pub(super) struct Server {
+pub(in crate::commands::bench) struct Server {
     process: Child,
     input: ChildStdin,
     messages: Receiver<Value>,
@@ -22,15 +22,15 @@ pub(super) struct Server {
 
 /// One caller as the server names it: file and 0-based line and column of the call.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct CallSite {
-    pub(super) path: String,
-    pub(super) line: u32,
-    pub(super) column: u32,
+pub(in crate::commands::bench) struct CallSite {
+    pub(in crate::commands::bench) path: String,
+    pub(in crate::commands::bench) line: u32,
+    pub(in crate::commands::bench) column: u32,
 }
 
 impl Server {
     /// Starts `command` and shakes hands about `root`.
-    pub(super) fn start(command: &[String], root: &Path) -> anyhow::Result<Server> {
+    pub(in crate::commands::bench) fn start(command: &[String], root: &Path) -> anyhow::Result<Server> {
         let (program, arguments) = command.split_first().context("no server command")?;
         let mut process = Command::new(program)
             .args(arguments)
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// Answers what the server asks for a while, so that it can read its configuration and list its files.
-    pub(super) fn settle(&mut self, time: Duration) -> anyhow::Result<()> {
+    pub(in crate::commands::bench) fn settle(&mut self, time: Duration) -> anyhow::Result<()> {
         let deadline = std::time::Instant::now() + time;
         loop {
             let left = deadline.saturating_duration_since(std::time::Instant::now());
@@ -91,18 +91,18 @@ impl Server {
     }
 
     /// Opens a document.
-    pub(super) fn open(&mut self, path: &Path, language: &str, text: &str) -> anyhow::Result<()> {
+    pub(in crate::commands::bench) fn open(&mut self, path: &Path, language: &str, text: &str) -> anyhow::Result<()> {
         let document = json!({"uri": uri_of(path), "languageId": language, "version": 1, "text": text});
         self.notify("textDocument/didOpen", &json!({"textDocument": document}))
     }
 
     /// Closes a document.
-    pub(super) fn close(&mut self, path: &Path) -> anyhow::Result<()> {
+    pub(in crate::commands::bench) fn close(&mut self, path: &Path) -> anyhow::Result<()> {
         self.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri_of(path)}}))
     }
 
     /// Every call of what stands at the position; `None` when the server knows no such thing.
-    pub(super) fn incoming_calls(
+    pub(in crate::commands::bench) fn incoming_calls(
         &mut self,
         path: &Path,
         line: u32,
@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// Where what is mentioned at the position is defined.
-    pub(super) fn definitions(
+    pub(in crate::commands::bench) fn definitions(
         &mut self,
         path: &Path,
         line: u32,
@@ -165,7 +165,7 @@ impl Server {
     }
 
     /// Every mention of what stands at the position, its declaration left out.
-    pub(super) fn references(
+    pub(in crate::commands::bench) fn references(
         &mut self,
         path: &Path,
         line: u32,

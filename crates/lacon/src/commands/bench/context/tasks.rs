@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, anyhow};
+use codeintel::Workspace;
 
 use crate::failure::Failure;
 
@@ -16,7 +17,51 @@ pub(super) struct Task {
     pub(super) text: String,
     /// The files it touched that were there before.
     pub(super) files: Vec<String>,
+    /// What it changed in them.
+    pub(super) hunks: Vec<Hunk>,
 }
+
+/// Lines as they were, and which of them the change took out or put something next to.
+pub(super) struct Hunk {
+    path: String,
+    before: Vec<String>,
+    changed: Vec<usize>,
+}
+
+/// The symbols that a change touched, of those that the tree has: a hunk counts where its lines stand in the tree as they are.
+pub(super) fn symbols(workspace: &Workspace, task: &Task) -> Vec<String> {
+    let repository = &workspace.repositories()[0];
+    let mut found: Vec<String> = Vec::new();
+    for hunk in &task.hunks {
+        let Some(file) = repository.snapshot.find_file(&hunk.path) else {
+            continue;
+        };
+        let Ok((text, _)) = index::scan::read_source(&repository.root, &hunk.path) else {
+            continue;
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        let mut windows = lines.windows(hunk.before.len().max(1));
+        let Some(start) = windows.position(|window| window.iter().eq(&hunk.before)) else {
+            continue;
+        };
+        for place in &hunk.changed {
+            let line = (start + place + 1) as u32;
+            let symbol = repository
+                .snapshot
+                .symbol_at(file.id(), line)
+                .filter(|symbol| !symbol.is_file());
+            if let Some(id) = symbol.map(|symbol| workspace.id(0, symbol))
+                && !found.contains(&id)
+            {
+                found.push(id);
+            }
+        }
+    }
+    found
+}
+
+/// Commits that are looked at.
+const MOST_COMMITS: &str = "--max-count=3000";
 
 /// The commits after `since`, newest first, merges left out.
 pub(super) fn from_commits(repository: &Path, since: &str) -> Result<Vec<Task>, Failure> {
@@ -27,7 +72,11 @@ pub(super) fn from_commits(repository: &Path, since: &str) -> Result<Vec<Task>, 
             "log",
             "--no-merges",
             "--no-renames",
-            "--name-status",
+            MOST_COMMITS,
+            "--patch",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
             "--format=%x01%h%x02%B%x02",
             "--end-of-options",
             &range,
@@ -40,14 +89,11 @@ pub(super) fn from_commits(repository: &Path, since: &str) -> Result<Vec<Task>, 
         let (Some(name), Some(message), Some(list)) = (parts.next(), parts.next(), parts.next()) else {
             continue;
         };
-        // A file that is new was not there to be found.
-        let files = list
-            .lines()
-            .filter_map(|line| line.strip_prefix("M\t").or_else(|| line.strip_prefix("D\t")));
         tasks.push(Task {
             name: name.to_string(),
             text: words(message),
-            files: files.map(str::to_string).collect(),
+            files: touched(list),
+            hunks: hunks(list),
         });
     }
     tasks.retain(|task| !task.text.is_empty());
@@ -70,6 +116,7 @@ pub(super) fn from_patches(directory: &Path) -> Result<Vec<Task>, Failure> {
             name,
             text: words(&head),
             files: touched(body),
+            hunks: hunks(body),
         };
         if task.text.split_whitespace().count() >= 3 {
             tasks.push(task);
@@ -86,6 +133,7 @@ pub(super) fn from_lines(path: &Path) -> Result<Vec<Task>, Failure> {
         name: format!("line {}", number + 1),
         text: line.to_string(),
         files: Vec::new(),
+        hunks: Vec::new(),
     };
     Ok(lines.filter(|(_, line)| !line.is_empty()).map(task).collect())
 }
@@ -116,7 +164,7 @@ fn split(patch: &str) -> (String, &str) {
     (patch[..end].to_string(), &patch[end..])
 }
 
-/// The files that a diff changes, one leading component taken off.
+/// The files that a diff changes, one leading component taken off; one that is new was not there to be found.
 fn touched(diff: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for line in diff.lines().filter_map(|line| line.strip_prefix("--- ")) {
@@ -129,6 +177,50 @@ fn touched(diff: &str) -> Vec<String> {
         }
     }
     files
+}
+
+/// The hunks of a diff, one leading component taken off the paths.
+fn hunks(diff: &str) -> Vec<Hunk> {
+    let mut found: Vec<Hunk> = Vec::new();
+    let mut path = String::new();
+    let mut open = false;
+    for line in diff.lines() {
+        if let Some(name) = line.strip_prefix("--- ") {
+            let name = name.split('\t').next().unwrap_or(name).trim();
+            path = name.split_once('/').map_or("", |(_, rest)| rest).to_string();
+            open = false;
+        } else if line.starts_with("@@ -") {
+            open = true;
+            found.push(Hunk {
+                path: path.clone(),
+                before: Vec::new(),
+                changed: Vec::new(),
+            });
+        } else if let Some(hunk) = found.last_mut().filter(|_| open) {
+            match line.split_at_checked(1) {
+                Some((" ", text)) => hunk.before.push(text.to_string()),
+                Some(("-", text)) => {
+                    hunk.changed.push(hunk.before.len());
+                    hunk.before.push(text.to_string());
+                }
+                // What is put in belongs to what stands before it.
+                Some(("+", _)) => hunk.changed.push(hunk.before.len().saturating_sub(1)),
+                // Mail programs take the space off an empty line.
+                None => hunk.before.push(String::new()),
+                Some(_) => open = false,
+            }
+        }
+    }
+    for hunk in &mut found {
+        while hunk.before.last().is_some_and(String::is_empty) {
+            hunk.before.pop();
+        }
+        let most = hunk.before.len();
+        hunk.changed.retain(|place| *place < most);
+        hunk.changed.dedup();
+    }
+    found.retain(|hunk| !hunk.changed.is_empty());
+    found
 }
 
 /// Headers that say who and when, not what.
@@ -277,7 +369,7 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{split, touched, words};
+    use super::{hunks, split, touched, words};
 
     #[test]
     fn a_patch_is_its_words_and_its_files() {
@@ -289,5 +381,11 @@ mod tests {
         let (head, body) = split(patch);
         assert_eq!(words(&head), "Fix the parser\n\nIt lost a token.");
         assert_eq!(touched(body), ["src/parse.c"]);
+        let hunks = hunks(body);
+        assert_eq!((hunks.len(), hunks[0].path.as_str()), (1, "src/parse.c"));
+        assert_eq!(
+            (&hunks[0].before[..], &hunks[0].changed[..]),
+            (&["a".to_string()][..], &[0][..])
+        );
     }
 }
