@@ -342,7 +342,6 @@ fn run() {
             call free work /1 @26:39
             read free value @26:44
             macro free quote in run @28:15
-            call free not_here in run @28:27
         "#]],
     );
 }

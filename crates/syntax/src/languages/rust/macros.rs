@@ -83,6 +83,9 @@ fn list<'t>(lowering: &mut Lowering<'t>, tree: Node<'t>) -> Vec<ExpressionId> {
             values.push(value);
             value = UNKNOWN;
             at += 1;
+        } else if kind == "fn" {
+            // What follows is named, not called.
+            at += 2;
         } else if starts_value(kind) {
             let (found, next) = chain(lowering, &tokens[..end], at);
             value = found;
