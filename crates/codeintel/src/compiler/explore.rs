@@ -169,7 +169,7 @@ pub fn explore_symbol(
 }
 
 /// What a description says that the source does not: signatures where they are spelled otherwise (inferred types, the type
-/// around), documentation where that stands elsewhere.
+/// around), and the first paragraph of documentation that stands elsewhere. The whole of it is what `hover` is for.
 fn unsaid(about: &str, source: &str) -> String {
     let letters = |text: &str| {
         text.chars()
@@ -178,31 +178,33 @@ fn unsaid(about: &str, source: &str) -> String {
     };
     let written = letters(source);
     let is_new = |text: &str| !written.contains(&letters(text));
-    // Markdown: every other piece is code, which begins with the name of its language.
+    // Markdown: code first, each piece of it in a fence that names the language; then texts with lines of dashes between them, the
+    // documentation last.
+    let mut rest = about.trim_start();
     let mut parts: Vec<String> = Vec::new();
-    let mut documented = None;
-    for (number, piece) in about.split("```").enumerate() {
-        if number % 2 == 1 && documented.is_none() {
-            let code = piece.split_once('\n').map_or("", |(_, code)| code).trim();
-            let new = code.lines().filter(|line| is_new(line));
-            // A signature over several lines is said whole or not at all.
-            match code.lines().any(|line| line.ends_with(['(', ','])) {
-                true if is_new(code) => parts.push(code.to_string()),
-                true => {}
-                false => parts.extend(new.map(str::to_string)),
-            }
+    while let Some((code, after)) = rest.strip_prefix("```").and_then(|code| code.split_once("```")) {
+        rest = after.trim_start_matches(['-', '\n', '\r', ' ']);
+        let code = code.split_once('\n').map_or("", |(_, code)| code).trim();
+        // The module that it stands in, before its signature: the id says it.
+        if rest.starts_with("```") && code.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':') {
             continue;
         }
-        let text = piece.trim_start_matches(['-', '\n', ' ']);
-        if documented.is_none() && !text.trim().is_empty() {
-            let first = text.trim().lines().next().unwrap_or_default();
-            documented = Some(is_new(first));
+        // A signature over several lines is said whole or not at all.
+        match code.lines().any(|line| line.ends_with(['(', ','])) {
+            true => parts.extend(is_new(code).then(|| code.to_string())),
+            false => parts.extend(code.lines().filter(|line| is_new(line)).map(str::to_string)),
         }
-        match (documented, number % 2) {
-            (Some(true), 0) => parts.push(text.trim_end().to_string()),
-            (Some(true), _) => parts.push(format!("```{piece}```")),
-            _ => {}
-        }
+    }
+    let is_rule = |line: &str| line.len() >= 3 && line.chars().all(|letter| letter == '-');
+    let documentation = rest.lines().rev().take_while(|line| !is_rule(line.trim_end()));
+    let lines: Vec<&str> = documentation.collect();
+    let first = lines.iter().rev().map(|line| line.trim_end());
+    let first: Vec<&str> = first
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty())
+        .collect();
+    if first.first().is_some_and(|line| is_new(line)) {
+        parts.push(first.join("\n"));
     }
     parts.retain(|part| !part.trim().is_empty());
     parts.join("\n")
@@ -220,9 +222,10 @@ mod tests {
         let go = "```go\nfunc F(a int) string\n```\n\n---\n\nF says a.";
         assert_eq!(unsaid(go, "func F(a int) string {\n\treturn \"\"\n}"), "F says a.");
         assert_eq!(unsaid(go, ""), "func F(a int) string\nF says a.");
-        let rust = "```rust\nshop::cart\n```\n\n```rust\nimpl<T> Cart<T>\npub fn add(&mut self, item: T)\n```\n\n---\n\nAdds.\n\n```\nx\n```";
+        let rust = "```rust\nshop::cart\n```\n\n```rust\nimpl<T> Cart<T>\npub fn add(&mut self, item: T)\n```\n\n---\n\nsize = 0\n\n---\n\n\
+                    Adds an\nitem.\n\n# Examples\n\n```\nx\n```";
         let source = "pub fn add(&mut self, item: T) {\n}";
-        assert_eq!(unsaid(rust, source), "shop::cart\nimpl<T> Cart<T>\nAdds.\n```\nx\n```");
+        assert_eq!(unsaid(rust, source), "impl<T> Cart<T>\nAdds an\nitem.");
         assert_eq!(unsaid("", "x"), "");
         assert_eq!(unsaid("def f()\nSays.", "def g()"), "def f()\nSays.");
     }

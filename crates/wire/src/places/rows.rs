@@ -30,8 +30,18 @@ pub(super) fn write(body: Body, here: &str, members: &mut Map<String, Value>) ->
         Body::Findings => ("severity,code,message,lines:column", findings(&rows, &mut entries)?),
         Body::Callers => {
             let lines = callers(&rows, here)?;
-            let is_called = rows.get("callers")?.as_array().is_some_and(|callers| !callers.is_empty());
-            (if is_called { "caller,line,lines:column" } else { "file,count" }, lines)
+            let is_called = rows
+                .get("callers")?
+                .as_array()
+                .is_some_and(|callers| !callers.is_empty());
+            (
+                if is_called {
+                    "caller,line,lines:column"
+                } else {
+                    "file,count"
+                },
+                lines,
+            )
         }
     };
     // Where no column is shared, nothing needs to be explained.
