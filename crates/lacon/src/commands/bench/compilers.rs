@@ -85,6 +85,9 @@ struct Equality {
     equal: usize,
     /// Answers that were not the server's at all.
     by_graph: usize,
+    /// Answers that are the server's own inside of the tree, where it contradicts itself outside: started anew and asked the same
+    /// directly, it says something else there.
+    unsettled: usize,
     differences: Vec<Difference>,
 }
 
@@ -210,14 +213,18 @@ fn measure(root: &Path, args: &Args) -> Result<Measured> {
     let (mut references, mut definitions) = (Equality::default(), Equality::default());
     if !args.tokens_only {
         let folder = project(&adapter, root, &asked);
-        let mut direct = Direct::start(&adapter, &command, &folder)?;
-        settle(&mut direct, &asked, &language, Duration::from_secs(args.seconds))?;
+        let start = || -> Result<Direct> {
+            let mut direct = Direct::start(&adapter, &command, &folder)?;
+            settle(&mut direct, &asked, &language, Duration::from_secs(args.seconds))?;
+            Ok(direct)
+        };
+        let mut twice = Twice::new(root, &start)?;
         for asked in &asked {
             let own = |direct: &mut Direct| direct.references(&asked.at, &language);
-            references.compare(&asked.id, &asked.references, &mut direct, own)?;
+            references.compare(&asked.id, &asked.references, &mut twice, own)?;
             if let Some((spot, answer)) = &asked.definition {
                 let of = shown(root, spot);
-                definitions.compare(&of, answer, &mut direct, |direct| direct.definition(spot, &language))?;
+                definitions.compare(&of, answer, &mut twice, |direct| direct.definition(spot, &language))?;
             }
         }
     }
@@ -303,34 +310,77 @@ fn settle(direct: &mut Direct, asked: &[Asked], language: &str, limit: Duration)
     Ok(())
 }
 
+/// The server asked directly; where its answer is not Lacon's, also a second one that is started only then.
+struct Twice<'a> {
+    root: &'a Path,
+    start: &'a dyn Fn() -> Result<Direct>,
+    first: Direct,
+    second: Option<Direct>,
+}
+
+impl<'a> Twice<'a> {
+    fn new(root: &'a Path, start: &'a dyn Fn() -> Result<Direct>) -> Result<Twice<'a>> {
+        Ok(Twice {
+            root,
+            start,
+            first: start()?,
+            second: None,
+        })
+    }
+
+    fn second(&mut self) -> Result<&mut Direct> {
+        if self.second.is_none() {
+            self.second = Some((self.start)()?);
+        }
+        self.second.as_mut().context("it was just started")
+    }
+}
+
 impl Equality {
-    /// Compares one answer; where it differs, the server is asked once more a little later.
+    /// Compares one answer; where it differs, the server is asked once more a little later, and then another one of its kind.
     fn compare(
         &mut self,
         of: &str,
         answer: &Answer,
-        direct: &mut Direct,
+        twice: &mut Twice<'_>,
         ask: impl Fn(&mut Direct) -> Result<BTreeSet<Spot>>,
     ) -> Result<()> {
         self.asked += 1;
         if answer.tier != "lsp" {
             self.by_graph += 1;
         }
-        let mut own = ask(direct)?;
+        let mut own = ask(&mut twice.first)?;
         if own != answer.places {
             std::thread::sleep(Duration::from_secs(2));
-            own = ask(direct)?;
+            own = ask(&mut twice.first)?;
         }
         if own == answer.places && answer.tier == "lsp" {
             self.equal += 1;
             return Ok(());
+        }
+        let inside = |places: &BTreeSet<Spot>| -> BTreeSet<Spot> {
+            let inside = places.iter().filter(|spot| spot.0.starts_with(twice.root));
+            inside.cloned().collect()
+        };
+        let same_inside = answer.tier == "lsp" && inside(&own) == inside(&answer.places);
+        let mut note = answer.note.clone();
+        if same_inside {
+            let other = ask(twice.second()?)?;
+            if other != own {
+                self.unsettled += 1;
+                note = format!(
+                    "the server itself says {} places at one start and {} at the next, the same ones in the tree",
+                    own.len(),
+                    other.len()
+                );
+            }
         }
         let name = |spot: &Spot| format!("{}:{}:{}", spot.0.display(), spot.1 + 1, spot.2 + 1);
         self.differences.push(Difference {
             of: of.to_string(),
             only_lacon: answer.places.difference(&own).take(5).map(name).collect(),
             only_server: own.difference(&answer.places).take(5).map(name).collect(),
-            note: answer.note.clone(),
+            note,
         });
         Ok(())
     }
@@ -497,8 +547,8 @@ fn said(measured: &Measured) -> String {
         ("definitions", &measured.definitions),
     ] {
         text.push_str(&format!(
-            "{name} equal to the server's own: {} of {} ({} answered by the graph)\n",
-            equality.equal, equality.asked, equality.by_graph
+            "{name} equal to the server's own: {} of {} ({} answered by the graph, {} where the server contradicts itself)\n",
+            equality.equal, equality.asked, equality.by_graph, equality.unsettled
         ));
         for difference in &equality.differences {
             text.push_str(&format!(
