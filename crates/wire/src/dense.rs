@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A symbol id is `path::Owner.name`, so the columns for path and name only repeat it, and rows next to each other often
-//! share the path. Here a path stands on a line of its own (`./` is the folder of the path above), and the rows below it begin with
-//! the line and the symbol; a row without a symbol is the file itself. How symbols shorten those below them is told in [`names`], how
+//! share the path. Here a path stands on a line of its own (`./` is the folder of the path above; `under=` of the header stands before
+//! the others, but for one that begins with a slash), and the rows below it begin with the line and the symbol; a row without a symbol is the file itself. How symbols shorten those below them is told in [`names`], how
 //! kinds, origins and confidences of relations move into the header in [`styles`], and how edges stand on the rows of their far ends in
 //! [`edges`]. A column that never varies moves into the header, one that would be empty throughout is left out, and in a signature
 //! an ellipsis stands for the symbol's name.
@@ -28,6 +28,7 @@
 mod cells;
 mod edges;
 mod editing;
+mod hits;
 mod known;
 mod lines;
 mod names;
@@ -51,7 +52,7 @@ pub(crate) use cells::{escaped, unescaped};
 use edges::{Edges, Heard};
 pub(crate) use known::Known;
 use names::Above;
-use place::{Place, below_path, whole_path};
+use place::{Paths, Place};
 use styles::Styles;
 
 /// What a layout's rows are called.
@@ -132,9 +133,13 @@ const SHAPES: &[Shape] = &[
 /// Answers that are no list of symbols, each with a form of its own.
 const SPECIAL: [&str; 4] = [editing::TOOL, lines::TOOL, source::TOOL, targets::TOOL];
 
+fn is_special(tool: &str) -> bool {
+    SPECIAL.contains(&tool) || hits::TOOLS.contains(&tool)
+}
+
 /// Whether an answer of this layout may have a dense form.
 pub(crate) fn has_shape(layout: &Layout) -> bool {
-    SHAPES.iter().any(|shape| shape.tool == layout.tool) || SPECIAL.contains(&layout.tool)
+    SHAPES.iter().any(|shape| shape.tool == layout.tool) || is_special(layout.tool)
 }
 
 /// Whether the header opens a dense section.
@@ -142,7 +147,7 @@ pub(crate) fn opens(header: &Header) -> bool {
     let Some(tool) = header.tool.strip_suffix(SUFFIX) else {
         return false;
     };
-    shape_of(&header.tool).is_some() || SPECIAL.contains(&tool)
+    shape_of(&header.tool).is_some() || is_special(tool)
 }
 
 /// The dense form, if the answer has one.
@@ -157,6 +162,7 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
         lines::TOOL => return lines::to_string(value),
         source::TOOL => return source::to_string(value),
         targets::TOOL => return targets::to_string(value),
+        tool if hits::TOOLS.contains(&tool) => return hits::to_string(tool, value),
         _ => {}
     }
     let shape = SHAPES.iter().find(|shape| shape.tool == layout.tool)?;
@@ -202,13 +208,29 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
     // What stands above each row, its first cell, and the others.
     let mut table: Vec<(String, Vec<String>)> = Vec::with_capacity(items.len());
     let mut above = Above::default();
-    let (mut under, mut style) = ("", 0);
+    let mut style = 0;
+    let mut paths = Paths::of(
+        places
+            .iter()
+            .filter(|place| !known.holds(**place))
+            .map(|place| place.path),
+    );
+    let under = paths.entry();
     for (at, (row, place)) in items.iter().zip(&places).enumerate() {
         let mut out = String::new();
-        if place.path != under && !known.holds(*place) {
-            out.push_str(&below_path(place.path, under));
+        if let Some(path) = Some(place)
+            .filter(|place| !known.holds(**place))
+            .and_then(|place| paths.say(place.path))
+        {
+            // A line that is a sort's name is taken for the sort.
+            if related
+                .as_ref()
+                .is_some_and(|related| related.styles.number(&path).is_some())
+            {
+                return None;
+            }
+            out.push_str(&path);
             out.push('\n');
-            under = place.path;
         }
         if let Some(stem) = stems[at] {
             let stem = &place.symbol[..stem];
@@ -258,6 +280,7 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
     for (name, value) in &entries {
         write!(out, " {name}={value}").ok()?;
     }
+    out.push_str(&under);
     out.push('\n');
     out.push_str(&sentences);
     for (first, cells) in table {
@@ -355,6 +378,7 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
         lines::TOOL => return lines::from_lines(&header, reader),
         source::TOOL => return source::from_str(&header, text),
         targets::TOOL => return targets::from_str(&header, text),
+        tool if hits::TOOLS.contains(&tool) => return hits::from_str(&header, text),
         _ => {}
     }
     let shape = shape_of(&header.tool)?;
@@ -364,7 +388,7 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
     let mut items: Vec<Value> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
     let mut edges: Vec<Heard> = Vec::new();
-    let mut path = String::new();
+    let mut paths = Paths::read(&header);
     let mut above = Above::default();
     let mut style = 0;
     let mut answer = Map::new();
@@ -379,7 +403,7 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
             match (names::stem_of(line), styles.number(line)) {
                 (Some(stem), _) => above.set_stem(stem),
                 (None, Some(number)) => style = number,
-                (None, None) => path = whole_path(line, &path),
+                (None, None) => paths.hear(line),
             }
             continue;
         };
@@ -392,7 +416,7 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
             at.and_then(|at| cells.get(at).copied()).unwrap_or_default()
         };
         let place = Place {
-            path: elsewhere.unwrap_or(&path),
+            path: elsewhere.unwrap_or(paths.path()),
             symbol: &symbol,
         };
         let mut row = Map::new();

@@ -115,6 +115,52 @@ fn what_is_the_same_in_every_row_is_said_once() {
     .assert_eq(&check(&FindUsages::LAYOUT, &answer));
 }
 
+/// The folder that most files are in stands in the header; where many names begin alike, so does their beginning.
+#[test]
+fn what_many_begin_with_is_said_once() {
+    let names = [
+        "TestVaultProvider_Configure",
+        "TestVaultProvider_Renew",
+        "TestVaultProvider_Sign",
+        "Less",
+    ];
+    let mut nodes = vec![node("lib/load.py", "load", "function", 3)];
+    for (at, folder) in ["7", "a", "b", "c"].into_iter().enumerate() {
+        let path = format!("pkg/volume/plugins/{folder}.d/{at}.go");
+        let line = 10 * at as u64 + 10;
+        nodes.extend(names.iter().map(|name| node(&path, name, "function", line)));
+    }
+    let edges = nodes[1..]
+        .iter()
+        .map(|from| edge(from, &nodes[0], "ast_resolved", None))
+        .collect();
+    let answer = SubGraph {
+        total_nodes: 17,
+        total_edges: 16,
+        nodes,
+        edges,
+        ..SubGraph::default()
+    };
+    let text = check(&SubGraph::GET_CALLERS, &answer);
+    let lines: Vec<&str> = text.lines().take(10).collect();
+    expect![[r#"
+        GCX1 tool=get_callers.by_file fields=line+symbol calls=ast_resolved/0.95 under=pkg/volume/plugins/
+        /lib/load.py
+        3 load
+        /pkg/volume/plugins/7.d/0.go
+        TestVaultProvider_…
+        10 …Configure
+        10 …Renew
+        10 …Sign
+        10 Less
+        a.d/1.go"#]]
+    .assert_eq(&lines.join("\n"));
+    assert!(
+        text.contains("\n/pkg/volume/plugins/7.d/0.go\n"),
+        "a path is not taken for a row: {text}"
+    );
+}
+
 /// Whatever does not fit is said another way.
 #[test]
 fn what_cannot_be_derived_is_not_dropped() {

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::cells::{entry, escaped, read, unescaped};
 use super::names::{Above, row_of};
-use super::place::{Place, below_path, usual_kind, whole_path};
+use super::place::{Paths, Place, usual_kind};
 use super::{Known, SUFFIX};
 use crate::answers;
 use crate::gcx::{Header, Line, Reader};
@@ -59,10 +59,12 @@ pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option
     if target.len() != expected {
         return None;
     }
+    // Few files: a folder in the header would not pay.
+    let mut paths = Paths::of(std::iter::empty());
     write!(
         out,
         "{}\n{}\t{}:{}\t{kind}\t{}",
-        place.path,
+        paths.say(place.path)?,
         place.symbol,
         number("start_line")?,
         number("end_line")?,
@@ -73,7 +75,6 @@ pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option
         write!(out, "\t{}", escaped(signature.as_str()?)?).ok()?;
     }
     out.push('\n');
-    let mut under = place.path;
     for list in LISTS {
         let rows = members.get(list)?.as_array()?;
         if rows.is_empty() {
@@ -84,9 +85,11 @@ pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option
         for row in rows {
             let row = row.as_object()?;
             let place = plain(row)?;
-            if place.path != under && !known.holds(place) {
-                writeln!(out, "{}", below_path(place.path, under)).ok()?;
-                under = place.path;
+            if let Some(path) = Some(place)
+                .filter(|place| !known.holds(*place))
+                .and_then(|place| paths.say(place.path))
+            {
+                writeln!(out, "{path}").ok()?;
             }
             let line = row.get("line")?.as_u64()?;
             write!(out, "{line}{}", above.say(place, known)).ok()?;
@@ -137,7 +140,7 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
     let mut tests: Vec<Value> = Vec::new();
     // Which list is read; none before the first, two for the tests.
     let mut list: Option<usize> = None;
-    let (mut path, mut above) = (String::new(), Above::default());
+    let (mut paths, mut above) = (Paths::read(header), Above::default());
     while let Some(line) = reader.next_line().ok()? {
         let Line::Row(line, _) = line else { return None };
         // Rows of symbols begin with their line, but for the one asked about and those of tests.
@@ -152,7 +155,7 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
                     list = Some(opened);
                     above.clear();
                 }
-                None => path = whole_path(line, &path),
+                None => paths.hear(line),
             }
             continue;
         }
@@ -169,7 +172,7 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
             Some(_) => above.hear(said, known)?,
         };
         let place = Place {
-            path: elsewhere.unwrap_or(&path),
+            path: elsewhere.unwrap_or(paths.path()),
             symbol: &symbol,
         };
         let kind = match cell(usize::from(list.is_none())) {

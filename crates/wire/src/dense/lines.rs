@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::cells::{escaped, unescaped};
 use super::names::row_of;
-use super::place::{below_path, is_plain_path, whole_path};
+use super::place::{Paths, is_plain_path};
 use super::whole::{self, Said, number, text};
 use super::{SUFFIX, objects};
 use crate::gcx::{Header, Line, Reader};
@@ -46,19 +46,21 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
             members.get("truncated")?.as_bool() == Some(false) && members.get(name)?.as_u64() == Some(count);
         elsewhere.extend(is_derived.then_some(name));
     }
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=line+text,symbol");
+    let rows = objects(rows)?;
+    let mut paths = Paths::of(rows.iter().filter_map(|row| row.get("path")?.as_str()));
+    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=line+text,symbol{}", paths.entry());
     whole::put(&mut out, WHOLE, members, &elsewhere)?;
-    let (mut under, mut above) = ("", None);
-    for row in objects(rows)? {
+    let mut above = None;
+    for row in rows {
         let text = |name: &str| row.get(name)?.as_str();
         let path = text("path")?;
         let symbol = text("symbol");
         if !is_plain_path(path) || symbol == Some(SAME) || row.len() != 3 + usize::from(symbol.is_some()) {
             return None;
         }
-        if path != under {
-            writeln!(out, "{}", below_path(path, under)).ok()?;
-            (under, above) = (path, None);
+        if let Some(line) = paths.say(path) {
+            writeln!(out, "{line}").ok()?;
+            above = None;
         }
         write!(out, "{} {}", row.get("line")?.as_u64()?, escaped(text("text")?)?).ok()?;
         match symbol {
@@ -75,20 +77,21 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
 pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>) -> Option<Value> {
     let mut answer = Map::new();
     let mut rows: Vec<Value> = Vec::new();
-    let (mut path, mut above) = (String::new(), None::<String>);
+    let mut paths = Paths::read(header);
+    let mut above = None::<String>;
     while let Some(line) = reader.next_line().ok()? {
         let Line::Row(line, _) = line else { return None };
         if whole::sentence(line, WHOLE, &mut answer)? {
             continue;
         }
         let Some((number, rest)) = row_of(line) else {
-            path = whole_path(line, &path);
+            paths.hear(line);
             above = None;
             continue;
         };
         let mut cells = rest.strip_prefix(' ')?.split('\t');
         let mut row = Map::new();
-        row.insert("path".into(), path.as_str().into());
+        row.insert("path".into(), paths.path().into());
         row.insert("line".into(), number.parse::<u64>().ok()?.into());
         row.insert("text".into(), unescaped(cells.next()?)?.into());
         above = match cells.next() {

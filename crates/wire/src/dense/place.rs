@@ -1,8 +1,12 @@
 //! Where a symbol is: a path on a line of its own, and a symbol below it.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::cells::ELIDED;
+use crate::gcx::Header;
 
 /// The two halves of a symbol's id.
 #[derive(Clone, Copy)]
@@ -20,9 +24,100 @@ pub(super) const EARLIER: char = '*';
 
 /// Before a path that is in the folder of the one above, or below it.
 const SAME_FOLDER: &str = "./";
+/// Before a path from the root, where the others are below the folder of the header.
+const FROM_ROOT: char = '/';
+/// The entry of the header that names this folder.
+const UNDER: &str = "under";
+/// Characters that the entry must save beyond its own.
+const LEAST_GAIN: usize = 16;
 
-/// A path, below another.
-pub(super) fn below_path<'a>(path: &'a str, above: &str) -> std::borrow::Cow<'a, str> {
+/// The paths of an answer, each on a line of its own above its rows.
+pub(super) struct Paths {
+    /// The folder that most are below, with its slash; empty where it is not worth an entry.
+    base: String,
+    above: String,
+}
+
+impl Paths {
+    /// For these paths, in their order.
+    pub(super) fn of<'a>(paths: impl Iterator<Item = &'a str>) -> Paths {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let (mut above, mut lines) = ("", 0);
+        for path in paths.filter(|path| is_plain_path(path)) {
+            if matches!(below_path(path, above), Cow::Borrowed(_)) && path != above {
+                lines += 1;
+                for (at, _) in path.match_indices('/') {
+                    *counts.entry(&path[..=at]).or_default() += 1;
+                }
+            }
+            above = path;
+        }
+        let gain = |(folder, count): (&str, usize)| {
+            let cost = UNDER.len() + 2 + folder.len() + (lines - count) * 4;
+            (folder.len() * count).saturating_sub(cost)
+        };
+        let is_told = |folder: &str| !folder.contains(|c: char| c.is_whitespace());
+        let best = counts
+            .into_iter()
+            .filter(|(folder, _)| is_told(folder))
+            .max_by_key(|counted| gain(*counted));
+        Paths {
+            base: best
+                .filter(|counted| gain(*counted) >= LEAST_GAIN)
+                .map_or("", |(folder, _)| folder)
+                .to_string(),
+            above: String::new(),
+        }
+    }
+
+    /// As the header has it.
+    pub(super) fn read(header: &Header) -> Paths {
+        Paths {
+            base: header.entry(UNDER).unwrap_or_default().to_string(),
+            above: String::new(),
+        }
+    }
+
+    /// The entry of the header, if there is one.
+    pub(super) fn entry(&self) -> String {
+        match self.base.as_str() {
+            "" => String::new(),
+            base => format!(" {UNDER}={base}"),
+        }
+    }
+
+    /// The line of a path, if it is not the one above.
+    pub(super) fn say(&mut self, path: &str) -> Option<String> {
+        if path == self.above {
+            return None;
+        }
+        let rest = path.strip_prefix(self.base.as_str()).filter(|rest| is_plain_path(rest));
+        let line = match (below_path(path, &self.above), rest) {
+            (Cow::Owned(below), _) => below,
+            (Cow::Borrowed(_), Some(rest)) => rest.to_string(),
+            (Cow::Borrowed(path), None) => format!("{FROM_ROOT}{path}"),
+        };
+        self.above = path.to_string();
+        Some(line)
+    }
+
+    /// Takes over the path that a line says.
+    pub(super) fn hear(&mut self, line: &str) {
+        self.above = match line.strip_prefix(FROM_ROOT) {
+            Some(path) => path.to_string(),
+            None if line.starts_with(SAME_FOLDER) => whole_path(line, &self.above),
+            None => format!("{}{line}", self.base),
+        };
+    }
+
+    /// The path above.
+    pub(super) fn path(&self) -> &str {
+        &self.above
+    }
+}
+
+/// A path, below another: its own text where it is not in that folder.
+pub(super) fn below_path<'a>(path: &'a str, above: &str) -> Cow<'a, str> {
     let folder = above.rfind('/').map(|at| &above[..=at]);
     match folder.and_then(|folder| path.strip_prefix(folder)) {
         Some(rest) => format!("{SAME_FOLDER}{rest}").into(),
@@ -42,6 +137,7 @@ pub(super) fn whole_path(said: &str, above: &str) -> String {
 pub(super) fn is_plain_path(path: &str) -> bool {
     is_plain(path)
         && !path.starts_with(SAME_FOLDER)
+        && !path.starts_with(FROM_ROOT)
         && !path.starts_with(|c: char| c.is_ascii_digit())
         && !path.ends_with([':', ELIDED])
 }

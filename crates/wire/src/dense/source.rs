@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::SUFFIX;
 use super::cells::{entry, escaped, unescaped};
-use super::place::{Place, below_path, usual_kind};
+use super::place::{Place, usual_kind};
 use crate::gcx::Header;
 
 pub(super) const TOOL: &str = "get_symbol_source";
@@ -58,11 +58,7 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     while row.last().is_some_and(String::is_empty) {
         row.pop();
     }
-    Some(format!(
-        "{header}\n{}\n{}\n{source}",
-        below_path(place.path, ""),
-        row.join("\t")
-    ))
+    Some(format!("{header}\n{}\n{}\n{source}", place.path, row.join("\t")))
 }
 
 pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {

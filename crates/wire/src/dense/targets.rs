@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::cells::{ELIDED, escaped, unescaped};
 use super::names::{self, Above, row_of};
-use super::place::{Place, below_path, is_plain_path, whole_path};
+use super::place::{Paths, Place, is_plain_path};
 use super::whole::{self, Said, number, text};
 use super::{Known, SUFFIX};
 use crate::gcx::Header;
@@ -33,19 +33,19 @@ const SAID: &[Said] = &[number("total"), text("next_cursor"), text("etag"), text
 
 pub(super) fn to_string(value: &Value) -> Option<String> {
     let members = value.as_object()?;
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=distance+tests");
+    let targets = members.get("targets")?.as_array()?;
+    let mut paths = Paths::of(targets.iter().filter_map(|target| target.get("file")?.as_str()));
+    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=distance+tests{}", paths.entry());
     whole::put(&mut out, SAID, members, &["targets", "commands", UNCOVERED])?;
     let unknown = Known::default();
     let mut above = Above::default();
-    let mut under = "";
-    for target in members.get("targets")?.as_array()? {
+    for target in targets {
         let target = target.as_object()?;
         let path = target.get("file")?.as_str()?;
-        if target.len() != 3 || !is_plain_path(path) || path == under {
+        if target.len() != 3 || !is_plain_path(path) {
             return None;
         }
-        writeln!(out, "{}", below_path(path, under)).ok()?;
-        under = path;
+        writeln!(out, "{}", paths.say(path)?).ok()?;
         let tests: Vec<Place<'_>> = target
             .get("tests")?
             .as_array()?
@@ -104,7 +104,8 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
     let mut answer = Map::new();
     let (mut targets, mut commands): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
     let mut uncovered: Vec<Value> = Vec::new();
-    let (mut path, mut runner) = (String::new(), None);
+    let mut paths = Paths::read(header);
+    let mut runner = None;
     let unknown = Known::default();
     let mut above = Above::default();
     for line in text.trim_end_matches('\n').split('\n').skip(1) {
@@ -131,12 +132,12 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
                 tests.push(above.hear(&said, &unknown)?.0.into());
             }
             let mut target = Map::new();
-            target.insert("file".into(), path.as_str().into());
+            target.insert("file".into(), paths.path().into());
             target.insert("tests".into(), tests.into());
             target.insert("distance".into(), distance.parse::<u64>().ok()?.into());
             targets.push(target.into());
         } else {
-            path = whole_path(line, &path);
+            paths.hear(line);
         }
     }
     whole::read(header, SAID, &mut answer)?;
