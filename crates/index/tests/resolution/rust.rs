@@ -14,6 +14,36 @@ macro_rules! calls {
 }
 
 calls! {
+    files_of_modules_written_in_place: r#"
+//- Cargo.toml
+[package]
+name = "thing"
+//- src/lib.rs
+pub mod outer {
+    pub mod inner;
+    pub fn near() {}
+}
+use outer::inner::deep;
+fn run() {
+    deep();
+//  ^ calls src/outer/inner.rs:deep
+    outer::near();
+//         ^ calls src/lib.rs:outer.near
+}
+//- src/outer/inner.rs
+pub fn deep() {}
+//- tests/a.rs
+mod support {
+    pub mod panic;
+}
+use support::panic::expect_panic;
+fn run() {
+    expect_panic();
+//  ^ calls tests/support/panic.rs:expect_panic
+}
+//- tests/support/panic.rs
+pub fn expect_panic() {}
+"#;
     modules_of_a_test_program: r#"
 //- Cargo.toml
 [package]

@@ -154,6 +154,9 @@ pub(super) const RUST: Policy = Policy {
 /// Directories whose files are programs of their own beside a crate.
 const PROGRAMS: &[&str] = &["tests", "benches", "examples", "bin"];
 
+/// How many modules written in place may stand between two files of a path.
+const MAX_INLINE: usize = 3;
+
 /// The word of a module, by the directory of its children.
 fn word(directory: &str) -> Word {
     let root = Word::of("rust").then(Word::of(""));
@@ -244,12 +247,24 @@ fn module(modules: &Modules<'_>, site: &ImportSite<'_>) -> ModuleTarget {
         }
         None => return ModuleTarget::Nothing,
     }
-    while let Some(name) = parts.peek() {
-        let Some(ModuleTarget::File(child)) = modules.child(word(&at), Word::of(name)) else {
-            break;
-        };
-        (at, file) = (under(&at, name), Some(child));
-        parts.next();
+    while parts.peek().is_some() {
+        // Modules written in place come before the next file: `mod support { pub mod panic; }` is `support/panic.rs`.
+        let mut directory = at.clone();
+        let child = parts
+            .clone()
+            .take(1 + MAX_INLINE)
+            .enumerate()
+            .find_map(|(inline, name)| {
+                let child = modules.child(word(&directory), Word::of(name));
+                directory = under(&directory, name);
+                match child {
+                    Some(ModuleTarget::File(child)) => Some((inline, child)),
+                    _ => None,
+                }
+            });
+        let Some((inline, child)) = child else { break };
+        (at, file) = (directory, Some(child));
+        parts.by_ref().nth(inline);
     }
     let Some(file) = file else {
         return ModuleTarget::Nothing;
