@@ -29,20 +29,18 @@ pub struct Summary {
 pub fn file_summary(workspace: &Workspace, ask: &Summary) -> Result<FileSummary, QuestionError> {
     let (repository, file) = naming::find_file(workspace, &ask.path)?;
     let snapshot = &workspace.repositories()[repository].snapshot;
-    let symbols: Vec<SummarySymbol> = file
-        .symbols()
-        .filter(|symbol| !symbol.is_file())
-        .map(|symbol| SummarySymbol {
-            id: workspace.id(repository, symbol),
-            kind: kinds::kind(symbol).to_string(),
-            name: symbol.name().to_string(),
-            line: u64::from(symbol.span().start_line),
-            sig: (!symbol.signature().is_empty()).then(|| symbol.signature().to_string()),
-        })
-        .collect();
-    let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), symbols.len())?;
+    let declared = || file.symbols().filter(|symbol| !symbol.is_file());
+    let count = declared().count();
+    let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), count)?;
     let end = page.offset.saturating_add(page.limit);
-    let more = end < symbols.len();
+    let more = end < count;
+    let symbols = declared().skip(page.offset).take(page.limit).map(|symbol| SummarySymbol {
+        id: workspace.id(repository, symbol),
+        kind: kinds::kind(symbol).to_string(),
+        name: symbol.name().to_string(),
+        line: u64::from(symbol.span().start_line),
+        sig: (!symbol.signature().is_empty()).then(|| symbol.signature().to_string()),
+    });
     let touching = EdgeKinds::ALL.without(EdgeKind::Contains);
     let outgoing = snapshot.edges_of_file(file.id(), touching).count();
     let incoming: usize = file
@@ -55,12 +53,12 @@ pub fn file_summary(workspace: &Workspace, ask: &Summary) -> Result<FileSummary,
         })
         .count();
     Ok(FileSummary {
-        total_nodes: symbols.len() as u64,
+        total_nodes: count as u64,
         total_edges: (outgoing + incoming) as u64,
         truncated: more,
         next_cursor: more.then(|| page::cursor(workspace, end)),
         etag: None,
         incomplete: workspace.incomplete(),
-        symbols: page.take(symbols),
+        symbols: symbols.collect(),
     })
 }

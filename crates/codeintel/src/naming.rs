@@ -5,9 +5,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::Path;
 
 use index::snapshot::{FileView, SymbolView};
-use syntax::facts::Flags;
+use syntax::facts::{Flags, Kind};
 
 use crate::error::{Candidate, MAX_CANDIDATES, QuestionError};
 use crate::kinds;
@@ -42,9 +43,9 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionErr
     }
     let mut fits = named(workspace, asked);
     // A prototype and its body are one thing to whoever asks: the body is meant.
-    if fits.len() > 1 && fits.iter().any(|key| !is_declaration(workspace, *key)) {
-        fits.retain(|key| !is_declaration(workspace, *key));
-    }
+    prefer(&mut fits, |key| !is_declaration(workspace, key));
+    // A heading that has the name of a type is about it.
+    prefer(&mut fits, |key| !is_heading(workspace, key));
     match fits.as_slice() {
         [] => Err(QuestionError::NoSuchSymbol {
             asked: asked.to_string(),
@@ -63,11 +64,14 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionErr
     }
 }
 
-/// The file that `asked` names: its path, or the end of exactly one path.
+/// The file that `asked` names: its path, from the root or of the whole machine, or the end of exactly one path.
 pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, FileView<'a>), QuestionError> {
     let asked = asked.trim().trim_start_matches("./");
     if let Some(found) = workspace.find_file(asked) {
         return Ok(found);
+    }
+    if Path::new(asked).is_absolute() || asked.split(['/', '\\']).any(|part| part == "..") {
+        return find_outside(workspace, asked);
     }
     let mut fits = files_ending(workspace, asked);
     if fits.len() == 1 {
@@ -80,6 +84,15 @@ pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, Fi
             .find(|skipped| skipped.path == rest)?;
         Some(format!("skipped: {}", skipped.reason.as_str()))
     });
+    let is_there = |(repository, rest): (usize, &str)| workspace.repositories()[repository].root.join(rest).exists();
+    let unread = || {
+        let is_new = workspace.split(asked).any(is_there);
+        is_new.then(|| "it is on disk: run `lacon index`, or wait for the watcher".to_string())
+    };
+    let why = why.or_else(unread);
+    if let (true, Some((_, name))) = (fits.is_empty(), asked.rsplit_once('/')) {
+        fits = files_ending(workspace, name);
+    }
     let nearest = fits
         .iter()
         .take(NEAREST)
@@ -89,6 +102,27 @@ pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, Fi
         path: asked.to_string(),
         why,
         nearest,
+    })
+}
+
+/// A path that does not begin at a root: it may still lead into one. Nothing is read from disk.
+fn find_outside<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, FileView<'a>), QuestionError> {
+    let inside = workspace.repositories().iter().enumerate().find_map(|(number, repository)| {
+        let rest = Path::new(asked).strip_prefix(&repository.root).ok()?.to_str()?;
+        Some((number, repository.snapshot.find_file(rest)?))
+    });
+    inside.ok_or_else(|| {
+        let roots: Vec<String> = workspace
+            .repositories()
+            .iter()
+            .map(|repository| repository.root.display().to_string())
+            .collect();
+        let is_inside = roots.iter().any(|root| Path::new(asked).starts_with(root)) && !asked.contains("..");
+        QuestionError::NoSuchFile {
+            path: asked.to_string(),
+            why: (!is_inside).then(|| format!("it is outside the roots: give a path below {}", roots.join(" or "))),
+            nearest: Vec::new(),
+        }
     })
 }
 
@@ -175,6 +209,17 @@ fn files_ending<'a>(workspace: &'a Workspace, end: &str) -> Vec<(usize, FileView
         .flat_map(|(number, repository)| repository.snapshot.files().map(move |file| (number, file)))
         .filter(|(_, file)| ends_path(file.path(), end))
         .collect()
+}
+
+/// Keeps those that are better, where there are any.
+fn prefer(fits: &mut Vec<SymbolKey>, is_better: impl Fn(SymbolKey) -> bool) {
+    if fits.len() > 1 && fits.iter().any(|key| is_better(*key)) {
+        fits.retain(|key| is_better(*key));
+    }
+}
+
+fn is_heading(workspace: &Workspace, key: SymbolKey) -> bool {
+    workspace.symbol(key).is_some_and(|symbol| symbol.kind() == Kind::Section)
 }
 
 fn is_declaration(workspace: &Workspace, key: SymbolKey) -> bool {

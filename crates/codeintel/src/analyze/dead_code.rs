@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use syntax::facts::{Flags, Kind, Visibility};
 use wire::answers::{DeadCode, DeadSymbol};
 
+use super::expressions::Expressions;
 use super::{Analyze, is_asked};
 use crate::kinds;
 use crate::page::{self, Page};
@@ -95,6 +96,8 @@ pub(crate) fn dead(repository: &Repository, stop: &Stop) -> Vec<Dead> {
             spoken.get(last_word(name)).copied().unwrap_or(0) <= explained.get(name).copied().unwrap_or(0)
         })
     });
+    let mut expressions = Expressions::default();
+    candidates.retain(|dead| !expressions.contains(repository, snapshot, dead.symbol));
     candidates
 }
 

@@ -4,6 +4,7 @@ mod breaking;
 mod communities;
 mod cycles;
 mod dead_code;
+mod expressions;
 mod hotspots;
 
 use schemars::JsonSchema;

@@ -184,9 +184,11 @@ struct Mount {
     spoken_to: String,
     within: String,
     target: Target,
+    /// The handlers it is put before, as written, where they are listed one by one; nothing else is mounted then.
+    handlers: Vec<String>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Target {
     file: Option<FileId>,
     /// The module as written, where the file is not known.
@@ -462,8 +464,16 @@ fn mounted(snapshot: &Snapshot, endpoints: Vec<Endpoint>, mounts: &[Mount]) -> V
             by_file.entry(file).or_default().push(mount);
         }
     }
+    let handled = handled(snapshot, mounts);
     let mut found = Vec::with_capacity(endpoints.len());
     for endpoint in endpoints {
+        if let Some(prefixes) = endpoint.symbol.and_then(|symbol| handled.get(&symbol)) {
+            found.extend(prefixes.iter().take(MAX_PREFIXES).map(|prefix| Endpoint {
+                path: route::join(prefix, &endpoint.path),
+                ..endpoint.clone()
+            }));
+            continue;
+        }
         if endpoint.kind != Kind::Http || endpoint.role != Role::Provider || by_file.is_empty() {
             found.push(endpoint);
             continue;
@@ -473,6 +483,31 @@ fn mounted(snapshot: &Snapshot, endpoints: Vec<Endpoint>, mounts: &[Mount]) -> V
                 path: route::join(&prefix, &endpoint.path),
                 ..endpoint.clone()
             });
+        }
+    }
+    found
+}
+
+/// What is put before handlers that are listed by name. A name is looked for in the file that lists it, then in the module it is
+/// written with, then wherever only one function has it.
+fn handled(snapshot: &Snapshot, mounts: &[Mount]) -> BTreeMap<SymbolId, BTreeSet<String>> {
+    let mut found: BTreeMap<SymbolId, BTreeSet<String>> = BTreeMap::new();
+    for mount in mounts {
+        for handler in &mount.handlers {
+            let (module, name) = handler.rsplit_once("::").unwrap_or(("", handler));
+            let module = module.rsplit("::").next().unwrap_or_default();
+            let named: Vec<_> = snapshot.named(name).filter(|symbol| !symbol.is_file()).collect();
+            let is_in_module = |path: &str| {
+                let mut parts = path.trim_end_matches(".rs").rsplit('/').filter(|part| *part != "mod");
+                !module.is_empty() && parts.next() == Some(module)
+            };
+            let found_here = named.iter().find(|symbol| module.is_empty() && symbol.file_id() == mount.from);
+            let symbol = found_here
+                .or_else(|| named.iter().find(|symbol| is_in_module(symbol.path())))
+                .or(named.first().filter(|_| named.len() == 1));
+            if let Some(symbol) = symbol {
+                found.entry(symbol.id()).or_default().insert(mount.prefix.clone());
+            }
         }
     }
     found

@@ -26,7 +26,12 @@ impl<'a> Reader<'a, '_> {
         }
         let (prefix, _) = self.prefix(site);
         let arguments = self.source.arguments_of(site.callee);
+        let mut handlers = Vec::new();
         let target = match rule.target.as_str() {
+            "handlers" => {
+                handlers = listed(site.arguments.items.get(1)?.value)?;
+                Target::default()
+            }
             "include" => {
                 let included = arguments
                     .iter()
@@ -52,6 +57,7 @@ impl<'a> Reader<'a, '_> {
             spoken_to: self.spoken_to(site),
             within: self.within(site),
             target,
+            handlers,
         })
     }
 
@@ -128,4 +134,11 @@ impl<'a> Reader<'a, '_> {
             }),
         }
     }
+}
+
+/// The names in a macro that lists handlers: `routes![world, posts::index]`.
+fn listed(value: &str) -> Option<Vec<String>> {
+    let (_, list) = value.split_once("![")?;
+    let names = list.trim_end().strip_suffix(']')?.split(',').map(str::trim);
+    Some(names.filter(|name| !name.is_empty()).map(str::to_string).collect())
 }

@@ -112,7 +112,8 @@ pub(super) struct Rule {
     /// The name is the last part of a queue's address.
     #[serde(default)]
     pub(super) queue_url: bool,
-    /// For mounts: the argument that is mounted (`0`, `last`), or the call that names it (`include`).
+    /// For mounts: the argument that is mounted (`0`, `last`), the call that names it (`include`), or a macro that lists handlers
+    /// (`handlers`).
     #[serde(default)]
     pub(super) target: String,
     /// For scopes: it covers what the calls before it in the chain say: `prefix('x')->group(…)`.

@@ -324,7 +324,6 @@ def tell(channel):
     );
 }
 
-/// FIXME: what Rocket mounts stands in a macro (`routes![world]`), so its prefix is not seen: it is `/hello/world/{name}`.
 #[test]
 fn ruby_php_and_rust_frameworks() {
     check(
@@ -364,7 +363,11 @@ class Loader {
 #[get("/world/<name>")]
 fn world(name: &str) -> String { String::new() }
 #[launch]
-fn rocket() -> _ { rocket::build().mount("/hello", routes![world]) }
+fn rocket() -> _ { rocket::build().mount("/hello", routes![world]).mount("/posts", routes![posts::index]) }
+//- rocket/src/posts.rs
+use rocket::get;
+#[get("/")]
+pub fn index() -> String { String::new() }
 //- rocket/src/client.rs
 async fn load(client: reqwest::Client) {
     client.get("http://rocket/hello/world/bob").send().await;
@@ -372,9 +375,9 @@ async fn load(client: reqwest::Client) {
 "#,
         expect![[r#"
             http::GET::/books/{id} [slim/public/index.php:4] <- [slim/src/Client.php::Loader.load slim/src/Client.php::Loader.look]
-            http::GET::/hello/world/bob [] <- [rocket/src/client.rs::load]
+            http::GET::/hello/world/{name} [rocket/src/main.rs::world] <- [rocket/src/client.rs::load]
             http::GET::/hello/{name} [sinatra/app.rb:2] <- [sinatra/client.rb::again sinatra/client.rb::load]
-            http::GET::/world/{name} [rocket/src/main.rs::world] <- []
+            http::GET::/posts [rocket/src/posts.rs::index] <- []
         "#]],
     );
 }
