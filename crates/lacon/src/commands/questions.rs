@@ -457,6 +457,7 @@ pub(super) fn ask(
         caller: "command line",
         wish: Wish::default(),
     };
+    let min_tier = arguments.get("min_tier").and_then(Value::as_str).map(str::to_owned);
     let said = answer(tool, &desk, arguments, asking.format.unwrap_or(Format::Json)).map_err(failure)?;
     if for_agent {
         output.line(&said.text);
@@ -468,7 +469,12 @@ pub(super) fn ask(
                 .or_else(|| tools::search::readable(tool.name, &value, output.paint()))
             {
                 Some(text) => output.line(text),
-                None => output.line(readable::text(&value, output.paint())),
+                None => {
+                    output.line(readable::text(&value, output.paint()));
+                    if let Some(nothing) = readable::nothing(tool.name, &value, min_tier.as_deref()) {
+                        output.line(nothing);
+                    }
+                }
             },
         }
     }

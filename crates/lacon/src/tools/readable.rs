@@ -27,6 +27,34 @@ pub(crate) fn text(value: &Value, paint: Paint) -> String {
     out
 }
 
+/// What is said where a question found nothing, which a bare list does not tell from a mistake. `min_tier` is the weakest origin that
+/// was asked for.
+pub(crate) fn nothing(tool: &str, value: &Value, min_tier: Option<&str>) -> Option<String> {
+    let members = value.as_object()?;
+    let is_empty = |name: &str| list(members, name).is_some_and(Vec::is_empty);
+    if !is_empty("edges") && !is_empty("usages") {
+        return None;
+    }
+    let what = match tool {
+        "get_callers" => "no callers known",
+        "get_call_chain" => "it calls nothing that is known",
+        "get_dependencies" => "it needs nothing that is known",
+        "get_dependents" => "nothing known needs it",
+        "find_implementations" => "no implementations known",
+        "find_usages" => "no uses known",
+        _ => return None,
+    };
+    let origins = match min_tier {
+        Some(origin) => format!("of origin {origin} or better"),
+        None => "of any origin".to_string(),
+    };
+    let whole = match string(members, "incomplete") {
+        "" => "; every file of the index was looked at",
+        _ => "",
+    };
+    Some(format!("{what}, {origins}{whole}"))
+}
+
 fn source_text(out: &mut String, members: &Map<String, Value>, source: &str, paint: Paint) {
     let first = number(members, "from_line").unwrap_or(1);
     line(
@@ -79,11 +107,15 @@ fn sections(out: &mut String, members: &Map<String, Value>, paint: Paint) {
                     line(out, format_args!("  {}{}", place(row, paint), paint.dim(&remark(row))));
                 });
             }
+            Value::Array(rows) if rows.is_empty() => {}
             _ if !is_bookkeeping(name) => {
                 rest.insert(name.clone(), value.clone());
             }
             _ => {}
         }
+    }
+    if rest.is_empty() && out.is_empty() {
+        line(out, format_args!("nothing found"));
     }
     if !rest.is_empty() {
         out.push_str(&wire::markdown::to_string(&Value::Object(rest)));
@@ -115,7 +147,9 @@ fn ending(out: &mut String, members: &Map<String, Value>, paint: Paint) {
         .iter()
         .find_map(|name| list(members, name))
         .map(Vec::len);
-    if let (Some(total), Some(shown)) = (total, shown) {
+    // One symbol without edges is the one that was asked about.
+    let is_alone = list(members, "edges").is_some_and(Vec::is_empty) && total == Some(1);
+    if let (Some(total), Some(shown)) = (total, shown.filter(|_| !is_alone)) {
         match string(members, "next_cursor") {
             "" => line(out, format_args!("{shown} of {total}")),
             cursor => line(out, format_args!("{shown} of {total}; the next with --cursor {cursor}")),
@@ -215,6 +249,22 @@ mod tests {
             2 of 5; the next with --cursor xyz
         "#]]
         .assert_eq(&super::text(&value, Paint::default()));
+    }
+
+    #[test]
+    fn nothing_found_is_said() {
+        let value = json!({
+            "nodes": [{"id": "b.py::g", "kind": "function", "name": "g", "path": "b.py", "line": 3}], "edges": [],
+            "total_nodes": 1, "total_edges": 0, "truncated": false,
+        });
+        assert_eq!(super::text(&value, Paint::default()), "b.py\n  g:3\n");
+        let said = |min_tier| super::nothing("get_callers", &value, min_tier).unwrap();
+        assert_eq!(said(None), "no callers known, of any origin; every file of the index was looked at");
+        assert_eq!(
+            said(Some("ast_resolved")),
+            "no callers known, of origin ast_resolved or better; every file of the index was looked at"
+        );
+        assert_eq!(super::nothing("get_callers", &json!({"edges": [1]}), None), None);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     seconds: u64,
 
     /// Leave start, memory, latency and tokens out: only the load
-    #[arg(long, conflicts_with = "tools")]
+    #[arg(long)]
     load: bool,
 
     /// HTTP sessions at once
@@ -202,7 +202,8 @@ fn measure(root: &Path, args: &Args) -> anyhow::Result<TreeMeasured> {
     };
     let samples = samples(&snapshot, args.symbols);
     let first = samples.first().context("nothing in it is used")?.id.clone();
-    let (questions, left_out) = questions(&samples);
+    let (mut questions, left_out) = questions(&samples);
+    questions.retain(|question| args.tools.is_empty() || args.tools.iter().any(|name| name == question.tool));
     let all = questions.iter().flat_map(|question| {
         // Analyses of the whole graph are asked as often as the rest, so that they do not drown it.
         question.calls.iter().take(20).map(|call| (question.tool, call.clone()))
@@ -246,9 +247,6 @@ fn alone(
     measured.tools_list_tokens = Tokenizer::O200k.count(&json!({"tools": listed["tools"]}).to_string());
     let mut timed_tools = Vec::new();
     for question in questions {
-        if !args.tools.is_empty() && !args.tools.iter().any(|name| name == question.tool) {
-            continue;
-        }
         let milliseconds = timed(&mut client, &question, args)?;
         timed_tools.push((question, milliseconds, resident(client.process())));
     }
@@ -395,7 +393,8 @@ fn said(measured: &Measured) -> String {
         text.push_str(&format!("\nleft out: {}\n", tree.left_out.join(", ")));
         if let Some(load) = &tree.load {
             text.push_str(&format!(
-                "load: {} sessions, {} calls, {} errors{}, {:.0} calls/s, p50 {:.1} ms, p99 {:.1} ms; resident {} → {} → {} ({:+.1} %)\n",
+                "load: {} sessions, {} calls, {} errors{}, {:.0} calls/s, p50 {:.1} ms, p99 {:.1} ms\n\
+                 resident after warm-up and each quarter: {} ({:+.1} %, in the last half {:+.1} %); without what is mapped: {}\n",
                 load.sessions,
                 load.calls,
                 load.errors,
@@ -403,10 +402,10 @@ fn said(measured: &Measured) -> String {
                 load.calls_per_second,
                 load.milliseconds.p50,
                 load.milliseconds.p99,
-                size(load.resident_bytes[0]),
-                size(load.resident_bytes[1]),
-                size(load.resident_bytes[2]),
-                load.growth * 100.0
+                sizes(&load.resident_bytes),
+                load.growth * 100.0,
+                load.late_growth * 100.0,
+                sizes(&load.heap_bytes)
             ));
         }
         text.push('\n');
@@ -422,6 +421,10 @@ fn said(measured: &Measured) -> String {
         tokens.json
     ));
     text
+}
+
+fn sizes(bytes: &[u64]) -> String {
+    bytes.iter().map(|bytes| size(*bytes)).collect::<Vec<_>>().join(", ")
 }
 
 fn tools_table(tools: &[ToolMeasured]) -> String {

@@ -29,11 +29,18 @@ pub(super) struct Load {
     pub(super) seconds: f64,
     pub(super) calls_per_second: f64,
     pub(super) milliseconds: Times,
-    /// Resident memory after the warm-up, half-way, and at the end.
-    pub(super) resident_bytes: [u64; 3],
-    /// The last over the first of these, less one.
+    /// Resident memory after the warm-up, and after each quarter of the calls.
+    pub(super) resident_bytes: Vec<u64>,
+    /// The part of each that no file backs.
+    pub(super) heap_bytes: Vec<u64>,
+    /// What is resident at the end over what was after the warm-up, less one.
     pub(super) growth: f64,
+    /// The same from half-way to the end: what still grows once every session has asked everything.
+    pub(super) late_growth: f64,
 }
+
+/// Parts of the load, after each of which memory is looked at.
+const PARTS: usize = 4;
 
 /// One call.
 pub(super) type Call = (&'static str, Value);
@@ -90,20 +97,23 @@ async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usi
     let mut round = Round::default();
     let each = (calls / sessions).max(1);
     round.ask(&clients, &questions, (each / 5).max(1)).await;
-    let warm = settled(process).await;
+    let mut memory = vec![settled(process).await];
     let mut round = Round {
         errors: round.errors,
         first_error: round.first_error,
         ..Round::default()
     };
-    let began = Instant::now();
-    round.ask(&clients, &questions, each / 2).await;
-    let half_time = began.elapsed();
-    let half = settled(process).await;
-    let began = Instant::now();
-    round.ask(&clients, &questions, each - each / 2).await;
-    let seconds = (half_time + began.elapsed()).as_secs_f64();
-    let end = settled(process).await;
+    let mut seconds = 0.0;
+    for part in 0..PARTS {
+        let began = Instant::now();
+        let asked = each * (part + 1) / PARTS - each * part / PARTS;
+        round.ask(&clients, &questions, asked).await;
+        seconds += began.elapsed().as_secs_f64();
+        memory.push(settled(process).await);
+    }
+    let (resident_bytes, heap_bytes): (Vec<u64>, Vec<u64>) = memory.into_iter().unzip();
+    let growth = |from: usize| resident_bytes[PARTS] as f64 / resident_bytes[from].max(1) as f64 - 1.0;
+    let (growth, late_growth) = (growth(0), growth(PARTS / 2));
     for client in clients {
         // The server is ended next, and would be missed by whoever still says goodbye.
         if let Ok(client) = Arc::try_unwrap(client) {
@@ -119,15 +129,17 @@ async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usi
         seconds,
         calls_per_second: round.times.len() as f64 / seconds,
         milliseconds: Times::of(&mut round.times),
-        resident_bytes: [warm, half, end],
-        growth: end as f64 / warm.max(1) as f64 - 1.0,
+        resident_bytes,
+        heap_bytes,
+        growth,
+        late_growth,
     })
 }
 
-/// Resident memory a moment after the last answer, when what is free was given back.
-async fn settled(process: u32) -> u64 {
+/// Resident memory a moment after the last answer, when what is free was given back, and the part of it that no file backs.
+async fn settled(process: u32) -> (u64, u64) {
     tokio::time::sleep(Duration::from_secs(1)).await;
-    stdio::resident(process)
+    (stdio::resident(process), stdio::heap(process))
 }
 
 type Session = rmcp::service::RunningService<rmcp::service::RoleClient, ()>;
