@@ -118,10 +118,15 @@ fn touched(workspace: &Workspace, repository: usize, change: &Change) -> Vec<Sym
 
 fn said(workspace: &Workspace, repository: usize, change: &Change) -> String {
     let short = change.base.get(..12).unwrap_or(&change.base);
+    let is_other = |path: &String| change.files.iter().any(|(other, _)| other == path);
+    let only_renamed = change.renamed.iter().filter(|(_, now)| !is_other(now)).count();
     let mut text = format!(
         "{} files changed since {short}",
-        change.files.len() + change.removed.len()
+        change.files.len() + change.removed.len() + only_renamed
     );
+    if change.is_apart {
+        text.push_str("; git knows no common commit (a shallow clone?), so what differs there counts too");
+    }
     let paths = |paths: &[String]| {
         let shown: Vec<String> = paths
             .iter()
@@ -132,6 +137,14 @@ fn said(workspace: &Workspace, repository: usize, change: &Change) -> String {
     };
     if !change.removed.is_empty() {
         text.push_str(&format!("; removed: {}", paths(&change.removed)));
+    }
+    if !change.renamed.is_empty() {
+        let names: Vec<String> = change
+            .renamed
+            .iter()
+            .map(|(old, new)| format!("{old} → {new}"))
+            .collect();
+        text.push_str(&format!("; renamed: {}", paths(&names)));
     }
     let snapshot = &workspace.repositories()[repository].snapshot;
     let unknown: Vec<String> = change

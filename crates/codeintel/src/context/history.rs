@@ -66,6 +66,10 @@ pub(crate) struct Change {
     pub(crate) files: Vec<(String, Vec<(u32, u32)>)>,
     /// The files that are gone.
     pub(crate) removed: Vec<String>,
+    /// The files that bear another name: before and now.
+    pub(crate) renamed: Vec<(String, String)>,
+    /// Whether git knows no commit that both sides come from, so that they are compared as they are.
+    pub(crate) is_apart: bool,
 }
 
 /// Branches that others' work is usually merged into, in the order they are tried.
@@ -82,8 +86,12 @@ const TRUNKS: &[&str] = &[
 /// From the merge base with `base` to the files as they are now, new files included.
 pub(crate) fn change(root: &Path, base: Option<&str>) -> Result<Change, QuestionError> {
     let wrong = |problem: String| QuestionError::Argument { name: "base", problem };
-    if git(root, &["rev-parse", "--git-dir"]).is_err() {
-        return Err(wrong(format!("`{}` is not in a git repository", root.display())));
+    if let Err(problem) = git(root, &["rev-parse", "--git-dir"]) {
+        // A repository of someone else's, or no git at all: git says so itself.
+        return Err(wrong(match problem.contains("not a git repository") {
+            true => format!("`{}` is not in a git repository", root.display()),
+            false => problem,
+        }));
     }
     let commit = |name: &str| {
         let name = format!("{name}^{{commit}}");
@@ -100,6 +108,7 @@ pub(crate) fn change(root: &Path, base: Option<&str>) -> Result<Change, Question
             .unwrap_or_else(|| head.clone()),
     };
     let merge_base = git(root, &["merge-base", &start, &head]).map(|text| text.trim().to_string());
+    let is_apart = merge_base.is_err();
     let from = merge_base.unwrap_or(start);
     let diff = git(
         root,
@@ -109,7 +118,10 @@ pub(crate) fn change(root: &Path, base: Option<&str>) -> Result<Change, Question
             "--no-color",
             "--no-ext-diff",
             "--no-textconv",
-            "--no-renames",
+            "--find-renames",
+            "--submodule=diff",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
             "--relative",
             &from,
             "--",
@@ -118,6 +130,7 @@ pub(crate) fn change(root: &Path, base: Option<&str>) -> Result<Change, Question
     .map_err(wrong)?;
     let mut change = read_diff(&diff);
     change.base = from;
+    change.is_apart = is_apart;
     let untracked = git(root, &["ls-files", "--others", "--exclude-standard", "-z"]).unwrap_or_default();
     for path in untracked
         .split('\0')
@@ -142,7 +155,11 @@ pub(crate) fn read_diff(diff: &str) -> Change {
             continue;
         }
         body = 0;
-        if let Some(path) = line.strip_prefix("--- ") {
+        if let Some(path) = line.strip_prefix("rename from ") {
+            old = unquoted(path, "");
+        } else if let Some(path) = line.strip_prefix("rename to ") {
+            change.renamed.push((std::mem::take(&mut old), unquoted(path, "")));
+        } else if let Some(path) = line.strip_prefix("--- ") {
             old = unquoted(path, "a/");
         } else if let Some(path) = line.strip_prefix("+++ ") {
             is_removed = path.trim_end() == "/dev/null";
@@ -157,7 +174,10 @@ pub(crate) fn read_diff(diff: &str) -> Change {
             body = removed.1 + added.1;
             if let Some((_, ranges)) = change.files.last_mut().filter(|_| !is_removed) {
                 // A pure removal touches the line before and the line after.
-                let last = added.0.saturating_add(added.1.max(2) - 1);
+                let last = match added.1 {
+                    0 => added.0.saturating_add(1),
+                    count => added.0.saturating_add(count - 1),
+                };
                 ranges.push((added.0.max(1), last));
             }
         }
@@ -261,5 +281,17 @@ mod tests {
         );
         assert_eq!(change.files, [("a.py".to_string(), vec![(3, 4), (9, 10)])]);
         assert_eq!(change.removed, ["gone.py"]);
+    }
+
+    #[test]
+    fn a_file_that_was_renamed_is_changed_where_it_is_other() {
+        let change = read_diff(
+            "diff --git a/old.py b/new.py\nsimilarity index 90%\nrename from old.py\nrename to new.py\n--- a/old.py\n+++ b/new.py\n\
+             @@ -3 +3 @@\n-x\n+y\ndiff --git a/a.py b/b.py\nsimilarity index 100%\nrename from a.py\nrename to b.py\n",
+        );
+        assert_eq!(change.files, [("new.py".to_string(), vec![(3, 3)])]);
+        let name = |old: &str, new: &str| (old.to_string(), new.to_string());
+        assert_eq!(change.renamed, [name("old.py", "new.py"), name("a.py", "b.py")]);
+        assert!(change.removed.is_empty());
     }
 }

@@ -12,6 +12,7 @@ use codeintel::context::{
 };
 use codeintel::{Derived, QuestionError, Repository, Workspace};
 use index::build::{Indexer, Options, open_snapshot};
+use wire::answers::PackDelta;
 use wire::tokens::Tokenizer;
 
 fn indexed(root: &Path, directory: &Path) -> Workspace {
@@ -274,6 +275,99 @@ fn changes_are_what_git_says() {
     };
     let pack = blast_radius(&workspace, &ask, &room(2_000, &in_gcf)).unwrap();
     assert_eq!(targets(&pack), ["queue_store.py::unrelated", "worker.py::main"]);
+}
+
+#[test]
+fn a_renamed_file_is_changed_only_where_it_is_other() {
+    let (root, index) = shop();
+    git(root.path(), &["mv", "queue_store.py", "queues.py"]);
+    fs::write(root.path().join("queues.py"), QUEUE.replace("return 1", "return 2")).unwrap();
+    fs::write(root.path().join("new.py"), "def fresh():\n    return 3\n").unwrap();
+    let workspace = indexed(root.path(), index.path());
+    let pack = context_for_pr(&workspace, &ForPr::default(), &room(2_000, &in_gcf)).unwrap();
+    let mut targets: Vec<&str> = pack
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.distance == 0)
+        .map(|symbol| symbol.id.as_str())
+        .collect();
+    targets.sort_unstable();
+    assert_eq!(targets, ["new.py::fresh", "queues.py::unrelated"]);
+    let note = pack.note.unwrap();
+    assert!(note.contains("renamed: queue_store.py → queues.py"), "{note}");
+}
+
+#[test]
+fn without_git_the_reason_is_said() {
+    let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(root.path().join("worker.py"), WORKER).unwrap();
+    let workspace = indexed(root.path(), index.path());
+    let refused = context_for_pr(&workspace, &ForPr::default(), &room(2_000, &in_gcf)).unwrap_err();
+    assert!(refused.to_string().contains("is not in a git repository"), "{refused}");
+}
+
+/// What a client that holds `base` has after the answer to its second question, through the text of GCF.
+fn after_delta(base: &ContextPack, pack: &ContextPack) -> ContextPack {
+    let delta = PackDelta::between(base, pack);
+    let [graph, sources] = delta.to_gcf("context_for_task", 0, str::len).unwrap();
+    let graph = wire::gcf::graph::decode_delta(&graph).unwrap();
+    let read = PackDelta::from_gcf(&graph, &sources).unwrap();
+    assert_eq!(read, delta);
+    let json: PackDelta = serde_json::from_value(serde_json::to_value(&delta).unwrap()).unwrap();
+    assert_eq!(json, delta);
+    read.apply(base).unwrap()
+}
+
+#[test]
+fn every_kind_of_edit_is_said_as_what_changed() {
+    let edits: [(&str, String); 6] = [
+        (
+            "a line more",
+            QUEUE.replace("return self.store(item)", "\n        return self.store(item)"),
+        ),
+        ("a line other", QUEUE.replace("return item", "return None")),
+        ("a new symbol", format!("def first():\n    return 0\n\n{QUEUE}")),
+        ("a rename", QUEUE.replace("store", "keep")),
+        (
+            "a deletion",
+            QUEUE.replace("    def store(self, item):\n        return item\n", ""),
+        ),
+        ("nothing left", String::new()),
+    ];
+    let sorted = |pack: &ContextPack| {
+        let mut sources = pack.sources.clone();
+        sources.sort_by(|a, b| a.id.cmp(&b.id));
+        sources
+    };
+    for (name, after) in edits {
+        let (root, index) = shop();
+        let ask = task("speed up `Queue.push`");
+        let workspace = indexed(root.path(), index.path());
+        let base = context_for_task(&workspace, &ask, &room(3_000, &in_gcf)).unwrap();
+        fs::write(root.path().join("queue_store.py"), after).unwrap();
+        let workspace = indexed(root.path(), index.path());
+        let with_base = Room {
+            base: Some(&base),
+            ..room(3_000, &in_gcf)
+        };
+        let pack = context_for_task(&workspace, &ask, &with_base).unwrap();
+        let held = after_delta(&base, &pack);
+        assert_eq!(held.pack_root, pack.pack_root, "{name}");
+        assert_eq!(sorted(&held), sorted(&pack), "{name}");
+        // What did not change is not said again.
+        let delta = PackDelta::between(&base, &pack);
+        let is_other = |id: &str| id.starts_with("worker.py");
+        if name.starts_with("a line") {
+            assert!(
+                !delta.added.iter().any(|symbol| is_other(&symbol.id)),
+                "{name}: {delta:?}"
+            );
+            assert!(
+                !delta.sources.iter().any(|source| is_other(&source.id)),
+                "{name}: {delta:?}"
+            );
+        }
+    }
 }
 
 #[test]
