@@ -6,6 +6,7 @@
 //! chunks      symbol and length of each
 //! squares     of each vector
 //! vectors     128 bytes a chunk
+//! signs       32 bytes a chunk, in blocks; in a large part alone
 //! terms       ends of the texts and of the postings, in order of the texts
 //! postings    for each term: steps from chunk to chunk, and weights
 //! text        terms, then what files refer to
@@ -22,6 +23,7 @@ use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::embed::model_stamp;
+use super::signs;
 use super::vector::PACKED;
 use crate::scan::DECODE_VERSION;
 use crate::snapshot::SNAPSHOT_VERSION;
@@ -29,7 +31,7 @@ use crate::snapshot::SNAPSHOT_VERSION;
 /// First bytes of every part.
 pub(super) const MAGIC: [u8; 8] = *b"LACONSE\n";
 /// Version of the layout and of what is counted. Raise it when the same file gives other terms or vectors.
-pub(super) const SEARCH_VERSION: u32 = 1;
+pub(super) const SEARCH_VERSION: u32 = 2;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy)]
 #[repr(C)]
@@ -45,6 +47,8 @@ pub(super) struct Header {
     pub(super) terms: U32,
     /// See [`model_stamp`].
     pub(super) model: U32,
+    /// Blocks of signs: of all chunks, or none.
+    pub(super) sign_blocks: U32,
     pub(super) postings: U64,
     pub(super) text: U64,
 }
@@ -94,6 +98,7 @@ pub(crate) struct Part {
     chunks: Range<usize>,
     squares: Range<usize>,
     vectors: Range<usize>,
+    signs: Range<usize>,
     terms: Range<usize>,
     postings: Range<usize>,
     text: Range<usize>,
@@ -138,6 +143,7 @@ impl Part {
         let chunk_rows = section(chunks, size_of::<ChunkRow>())?;
         let squares = section(chunks, size_of::<U16>())?;
         let vectors = section(chunks, PACKED)?;
+        let signs = section(u64::from(header.sign_blocks.get()), signs::BLOCK)?;
         let term_rows = section(terms, size_of::<TermRow>())?;
         let postings = section(header.postings.get(), 1)?;
         let text = section(header.text.get(), 1)?;
@@ -146,6 +152,7 @@ impl Part {
             chunks: chunk_rows,
             squares,
             vectors,
+            signs,
             terms: term_rows,
             postings,
             text,
@@ -203,6 +210,12 @@ impl Part {
 
     pub(crate) fn vectors(&self) -> &[u8] {
         &self.map[self.vectors.clone()]
+    }
+
+    /// The signs of all vectors, where this part has them.
+    pub(crate) fn signs(&self) -> Option<&[u8]> {
+        let whole = self.signs.len() == signs::blocks(self.chunk_count()) * signs::BLOCK;
+        whole.then(|| &self.map[self.signs.clone()])
     }
 
     pub(crate) fn term_count(&self) -> usize {

@@ -10,6 +10,7 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use super::embed::model_stamp;
 use super::part::{ChunkRow, FileRow, Header, MAGIC, Part, TermRow, put_posting, versions};
+use super::signs::{APPROXIMATE_FROM, Signs, blocks};
 use super::unit::Unit;
 use super::vector::{PACKED, squares};
 use crate::snapshot::names::Names;
@@ -31,6 +32,16 @@ pub(crate) enum Content<'a> {
 
 /// Writes a part of these files, which must be in path order.
 pub(crate) fn write(old: Option<&Part>, files: &[FileInput<'_>], out: &mut (impl Write + Seek)) -> io::Result<()> {
+    write_with(old, files, APPROXIMATE_FROM, out)
+}
+
+/// The same, with signs from so many chunks on.
+fn write_with(
+    old: Option<&Part>,
+    files: &[FileInput<'_>],
+    signs_from: usize,
+    out: &mut (impl Write + Seek),
+) -> io::Result<()> {
     let mut text: Vec<u8> = Vec::new();
     let mut rows: Vec<FileRow> = Vec::with_capacity(files.len() + 1);
     let mut chunks: Vec<ChunkRow> = Vec::new();
@@ -103,6 +114,16 @@ pub(crate) fn write(old: Option<&Part>, files: &[FileInput<'_>], out: &mut (impl
         sink.put(block.as_bytes())
     })?;
     for_each_vectors(old, files, |vectors| sink.put(vectors))?;
+    let mut sign_blocks = 0;
+    if chunks.len() >= signs_from {
+        let mut signs = Signs::default();
+        for_each_vectors(old, files, |vectors| {
+            signs.add(vectors);
+            sink.put(signs.take_full().as_slice())
+        })?;
+        sink.put(signs.bytes())?;
+        sign_blocks = blocks(chunks.len());
+    }
     sink.put(lists.terms.as_bytes())?;
     sink.put(&lists.postings)?;
     sink.put(&lists.text)?;
@@ -116,6 +137,7 @@ pub(crate) fn write(old: Option<&Part>, files: &[FileInput<'_>], out: &mut (impl
         chunks: U32::new(chunks.len() as u32),
         terms: U32::new(lists.terms.len() as u32),
         model: U32::new(model_stamp()),
+        sign_blocks: U32::new(sign_blocks as u32),
         postings: U64::new(lists.postings.len() as u64),
         text: U64::new(total),
     })
@@ -282,5 +304,99 @@ impl<'w, W: Write + Seek> Sink<'w, W> {
         self.out.seek(SeekFrom::Start(0))?;
         self.out.write_all(header.as_bytes())?;
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::chunk::CodeChunk;
+    use super::super::embed::built_in;
+    use super::*;
+
+    fn unit(name: &str, chunks: u32) -> Unit {
+        let code: Vec<String> = (0..chunks)
+            .map(|at| format!("def {name}_{at}(): return read({at})"))
+            .collect();
+        let chunks: Vec<CodeChunk<'_>> = (0..)
+            .zip(&code)
+            .map(|(symbol, code)| CodeChunk {
+                kind: "function",
+                name,
+                package: "".into(),
+                language: "python",
+                file_path: name,
+                uri: String::new(),
+                start_line: 1,
+                end_line: 1,
+                selection_start_line: 1,
+                selection_end_line: 1,
+                signature: "",
+                docstring: "",
+                code: code.as_str().into(),
+                metadata: Vec::new(),
+                symbol,
+            })
+            .collect();
+        Unit::new(&chunks, built_in())
+    }
+
+    fn written(old: Option<&Part>, files: &[(&str, Content<'_>)], signs_from: usize) -> Vec<u8> {
+        let inputs: Vec<FileInput<'_>> = files
+            .iter()
+            .map(|(path, content)| FileInput {
+                path,
+                language: "python",
+                hash: &[7; 32],
+                content: match content {
+                    Content::Unit(unit) => Content::Unit(unit),
+                    Content::Old(number) => Content::Old(*number),
+                },
+            })
+            .collect();
+        let mut out = Cursor::new(Vec::new());
+        write_with(old, &inputs, signs_from, &mut out).unwrap();
+        out.into_inner()
+    }
+
+    fn opened(bytes: &[u8]) -> Part {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("search");
+        std::fs::write(&path, bytes).unwrap();
+        Part::open(&path).unwrap()
+    }
+
+    #[test]
+    fn signs_are_there_from_the_threshold_on() {
+        let (left, right) = (unit("open_socket", 40), unit("close_file", 33));
+        let files = [("a.py", Content::Unit(&left)), ("b.py", Content::Unit(&right))];
+        assert!(opened(&written(None, &files, 74)).signs().is_none());
+        let part = opened(&written(None, &files, 73));
+        let mut signs = Signs::default();
+        signs.add(part.vectors());
+        assert_eq!(part.signs(), Some(signs.bytes()));
+    }
+
+    /// Merged from an older part, whether that had signs or not, or made from nothing.
+    #[test]
+    fn signs_depend_on_the_files_alone() {
+        let (left, right, more) = (unit("open_socket", 40), unit("close_file", 33), unit("parse", 5));
+        let cold = [
+            ("a.py", Content::Unit(&left)),
+            ("b.py", Content::Unit(&more)),
+            ("c.py", Content::Unit(&right)),
+        ];
+        let cold = written(None, &cold, 50);
+        for signs_before in [1, 1000] {
+            let before = [("a.py", Content::Unit(&left)), ("c.py", Content::Unit(&right))];
+            let old = opened(&written(None, &before, signs_before));
+            let files = [
+                ("a.py", Content::Old(0)),
+                ("b.py", Content::Unit(&more)),
+                ("c.py", Content::Old(1)),
+            ];
+            assert!(written(Some(&old), &files, 50) == cold);
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! Asks the parts of the search index: scores every chunk by words and by vector, then ranks the best.
 //!
 //! The one trick: scores are kept in plain arrays over all chunks. Counting documents exactly (only those whose file is still
-//! as it was), blending and choosing are then single passes, and a hundred thousand chunks take about two milliseconds.
+//! as it was), blending and choosing are then single passes, and a hundred thousand chunks take about two milliseconds. In a large
+//! tree the vectors' scores are estimates from their signs, and the best are compared once more.
 
 use std::path::Path;
 
 use super::embed::{built_in, chosen};
 use super::part::Part;
 use super::rank::{self, Aspects, Why};
+use super::signs::{APPROXIMATE_FROM, Estimate, REFINED, Signs};
 use super::vector::{Asked, PACKED};
 use super::words::{MAX_TERM, for_each_word, is_stop_word, stem};
 use crate::model::FileId;
@@ -23,6 +25,16 @@ pub enum Mode {
     Semantic,
     /// Words alone.
     Lexical,
+}
+
+/// How the nearest vectors are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scan {
+    /// Every vector is compared.
+    #[default]
+    Exact,
+    /// The signs of every vector are, and then the vectors of those that look best.
+    Approximate,
 }
 
 /// What is asked.
@@ -59,10 +71,13 @@ pub struct SearchIndex {
     /// Where each file of the snapshot is: part and file of the part.
     places: Vec<Option<(u32, u32)>>,
     missing: usize,
+    scan: Scan,
 }
 
 struct LivePart {
     part: Part,
+    /// The signs of its vectors where they are scanned and the part does not hold them.
+    signs: Signs,
     /// Number of its first chunk among those of all parts.
     first: usize,
     /// For each chunk its file in the snapshot, or [`GONE`].
@@ -92,7 +107,28 @@ impl SearchIndex {
             index.add(part, snapshot);
         }
         index.missing = index.places.iter().filter(|place| place.is_none()).count();
+        // By what is true of the snapshot alone: the answer is the same however its chunks lie in parts.
+        index.use_scan(match index.live < APPROXIMATE_FROM {
+            true => Scan::Exact,
+            false => Scan::Approximate,
+        });
         index
+    }
+
+    /// Finds vectors this way from now on, instead of the way that fits the size.
+    pub fn use_scan(&mut self, scan: Scan) {
+        self.scan = scan;
+        for part in &mut self.parts {
+            part.signs = Signs::default();
+            if scan == Scan::Approximate && part.part.signs().is_none() {
+                part.signs.add(part.part.vectors());
+            }
+        }
+    }
+
+    /// How vectors are found.
+    pub fn scan(&self) -> Scan {
+        self.scan
     }
 
     /// Opens what lies beside a snapshot's file.
@@ -147,6 +183,7 @@ impl SearchIndex {
             self.length += rows.iter().map(|row| u64::from(row.length.get())).sum::<u64>();
         }
         self.parts.push(LivePart {
+            signs: Signs::default(),
             first: self.chunks,
             files,
             part,
@@ -167,13 +204,32 @@ impl SearchIndex {
             Mode::Semantic => vec![0.0; self.chunks],
             _ => self.lexical(&aspects.terms),
         };
-        let semantic = match question.mode {
-            Mode::Lexical => vec![0.0; self.chunks],
-            _ => self.semantic(question.text),
+        let asked = match question.mode {
+            Mode::Lexical => None,
+            _ => asked(question.text),
         };
+        let mut semantic = vec![0.0; self.chunks];
+        if let Some(asked) = &asked {
+            self.compare(asked, &mut semantic);
+        }
         let accept = |symbol: SymbolView<'_>| question.accept.is_none_or(|accept| accept(symbol));
+        let wanted = question.limit.max(rank::POOL);
+        let mut best = match self.scan {
+            Scan::Exact => self.best(&lexical, &semantic, aspects.words_share, snapshot, question, wanted),
+            Scan::Approximate => {
+                let likely = wanted * (REFINED / rank::POOL);
+                let mut best = self.best(&lexical, &semantic, aspects.words_share, snapshot, question, likely);
+                for (chunk, score) in &mut best {
+                    semantic[*chunk] = self.exact(asked.as_ref(), *chunk);
+                    *score = rank::blend(semantic[*chunk], lexical[*chunk], aspects.words_share);
+                }
+                self.order(&mut best, snapshot);
+                best
+            }
+        };
+        best.truncate(wanted);
         let mut pool: Vec<Hit> = Vec::new();
-        for (chunk, _) in self.best(&lexical, &semantic, aspects.words_share, snapshot, question) {
+        for (chunk, _) in best {
             if let Some(symbol) = self.symbol_of(chunk, snapshot) {
                 pool.push(hit(symbol.id(), semantic[chunk], lexical[chunk]));
             }
@@ -196,8 +252,9 @@ impl SearchIndex {
                     // A constant or a field has no chunk of its own: it is about what the chunk around it is about.
                     let around = std::iter::successors(Some(symbol), |inner| inner.parent());
                     let chunk = around.take(MOST_OWNERS).find_map(|symbol| self.chunk_of(symbol));
-                    let of = |scores: &[f32]| chunk.map_or(0.0, |chunk| scores[chunk]);
-                    pool.push(hit(symbol.id(), of(&semantic), of(&lexical)));
+                    let (meaning, words) =
+                        chunk.map_or((0.0, 0.0), |chunk| (self.exact(asked.as_ref(), chunk), lexical[chunk]));
+                    pool.push(hit(symbol.id(), meaning, words));
                 }
             }
         }
@@ -317,19 +374,32 @@ impl SearchIndex {
         sized.into_iter().map(|(_, term, said)| (term, said)).collect()
     }
 
-    /// The cosine of every chunk.
-    fn semantic(&self, text: &str) -> Vec<f32> {
-        let mut scores = vec![0f32; self.chunks];
-        let embedder = chosen().unwrap_or(built_in());
-        // Where the model does not answer, words alone do.
-        let vector = embedder.embed(&[text]).unwrap_or_default();
-        if let Some(asked) = vector.first().and_then(Asked::new) {
-            for part in &self.parts {
-                let scores = &mut scores[part.first..part.first + part.files.len()];
-                asked.compare(part.part.vectors(), part.part.squares(), scores);
+    /// The cosine of every chunk with the question, or an estimate of it.
+    fn compare(&self, asked: &Asked, scores: &mut [f32]) {
+        let estimate = (self.scan == Scan::Approximate).then(|| Estimate::new(asked));
+        for part in &self.parts {
+            let scores = &mut scores[part.first..part.first + part.files.len()];
+            match &estimate {
+                None => asked.compare(part.part.vectors(), part.part.squares(), scores),
+                Some(estimate) => estimate.compare(part.part.signs().unwrap_or(part.signs.bytes()), scores),
             }
         }
-        scores
+    }
+
+    /// The cosine of one chunk.
+    fn exact(&self, asked: Option<&Asked>, chunk: usize) -> f32 {
+        let part = self.parts.iter().rev().find(|part| part.first <= chunk);
+        let (Some(asked), Some(part)) = (asked, part) else {
+            return 0.0;
+        };
+        let at = chunk - part.first;
+        let vector = part.part.vectors().get(at * PACKED..(at + 1) * PACKED);
+        let square = part.part.squares().get(at..=at);
+        let mut score = [0.0];
+        if let (Some(vector), Some(square)) = (vector, square) {
+            asked.compare(vector, square, &mut score);
+        }
+        score[0]
     }
 
     /// The chunks with the best blend, best first.
@@ -340,17 +410,16 @@ impl SearchIndex {
         words_share: f32,
         snapshot: &Snapshot,
         question: &Question<'_>,
+        wanted: usize,
     ) -> Vec<(usize, f32)> {
-        let wanted = question.limit.max(rank::POOL);
         let mut best: Vec<(usize, f32)> = Vec::with_capacity(wanted * 2);
-        let by_score =
-            |left: &(usize, f32), right: &(usize, f32)| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0));
         let mut least = 0f32;
         for part in &self.parts {
             for (at, &file) in part.files.iter().enumerate() {
                 let chunk = part.first + at;
                 let score = rank::blend(semantic[chunk], lexical[chunk], words_share);
-                if file == GONE || score <= least {
+                // As good as the last one is good enough: which of equals stay is not for this pass to say.
+                if score < least || score <= 0.0 || file == GONE {
                     continue;
                 }
                 if let Some(accept) = question.accept
@@ -360,22 +429,28 @@ impl SearchIndex {
                 }
                 best.push((chunk, score));
                 if best.len() == wanted * 2 {
-                    best.select_nth_unstable_by(wanted - 1, by_score);
+                    best.select_nth_unstable_by(wanted - 1, |left, right| self.cmp(*left, *right, snapshot));
                     best.truncate(wanted);
                     least = best[wanted - 1].1;
                 }
             }
         }
-        // Order among equals is that of the files, whichever part they are in.
-        best.sort_by(|left, right| {
-            let place = |chunk: usize| self.symbol_of(chunk, snapshot).map(|symbol| symbol.id());
-            right
-                .1
-                .total_cmp(&left.1)
-                .then_with(|| place(left.0).cmp(&place(right.0)))
-        });
+        self.order(&mut best, snapshot);
         best.truncate(wanted);
         best
+    }
+
+    fn order(&self, chunks: &mut [(usize, f32)], snapshot: &Snapshot) {
+        chunks.sort_unstable_by(|left, right| self.cmp(*left, *right, snapshot));
+    }
+
+    /// Better scores first; equals in the order of the files, whichever part they are in.
+    fn cmp(&self, left: (usize, f32), right: (usize, f32), snapshot: &Snapshot) -> std::cmp::Ordering {
+        let place = |chunk: usize| self.symbol_of(chunk, snapshot).map(|symbol| symbol.id());
+        right
+            .1
+            .total_cmp(&left.1)
+            .then_with(|| place(left.0).cmp(&place(right.0)))
     }
 
     fn symbol_of<'s>(&self, chunk: usize, snapshot: &'s Snapshot) -> Option<SymbolView<'s>> {
@@ -398,6 +473,12 @@ impl SearchIndex {
         let found = rows.binary_search_by_key(&number, |row| row.symbol.get()).ok()?;
         Some(part.first + range.start + found)
     }
+}
+
+/// The vector of a question; none where it is about nothing, or the model does not answer: then words alone do.
+fn asked(text: &str) -> Option<Asked> {
+    let embedder = chosen().unwrap_or(built_in());
+    embedder.embed(&[text]).ok()?.first().and_then(Asked::new)
 }
 
 /// Most owners of a symbol that are looked at.

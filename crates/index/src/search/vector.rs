@@ -98,6 +98,19 @@ impl Asked {
         Some(asked)
     }
 
+    /// The steps of all dimensions.
+    pub(crate) fn steps(&self) -> [i8; DIMENSIONS] {
+        std::array::from_fn(|at| match at < PACKED {
+            true => self.low[at],
+            false => self.high[at - PACKED],
+        })
+    }
+
+    /// The length of the vector that the steps are.
+    pub(crate) fn norm(&self) -> f32 {
+        self.norm
+    }
+
     /// The cosine with each packed vector, whose squares are given, into `scores`.
     pub(crate) fn compare(&self, packed: &[u8], squares: &[zerocopy::little_endian::U16], scores: &mut [f32]) {
         #[cfg(target_arch = "x86_64")]
