@@ -20,7 +20,7 @@ const MODES: [(&str, Mode, f64); 3] = [
 ];
 const VECTORS_FLOOR: f64 = 0.57;
 const WORDS_FLOOR: f64 = 0.41;
-const HYBRID_FLOOR: f64 = 0.56;
+const HYBRID_FLOOR: f64 = 0.575;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench/search")
