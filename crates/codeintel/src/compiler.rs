@@ -40,6 +40,7 @@ pub use diagnostics::{GetDiagnostics, get_diagnostics};
 pub use enrich::{Enrich, Enriched, edges_by_origin, enrich};
 pub use explore::{Explore, explore_symbol};
 pub use memory::Memory;
+pub use place::{Pointed, Pointer, point};
 pub use references::{FindReferences, find_references};
 pub use symbols::{FindSymbol, ListSymbols, find_symbol, list_symbols};
 pub use type_hierarchy::{TypeHierarchy, type_hierarchy};

@@ -85,36 +85,36 @@ impl Editor<'_> {
     }
 
     pub(crate) fn replace_symbol_body(&self, ask: &ReplaceSymbol) -> Result<Edited, Refusal> {
-        let target = find::symbol(self.workspace, &ask.id)?;
+        let target = find::symbol(self.workspace, &ask.which)?;
         let change =
             |draft: &mut Draft| target.change(draft, |definition, text| definition.replace(text, &ask.new_text));
-        let about = format!("replace_symbol_body {}", ask.id);
+        let about = format!("replace_symbol_body {}", target.asked);
         self.make(target.repository, &ask.aim, &about, &change)
     }
 
     pub(crate) fn insert_before_symbol(&self, ask: &InsertAtSymbol) -> Result<Edited, Refusal> {
-        let target = find::symbol(self.workspace, &ask.id)?;
+        let target = find::symbol(self.workspace, &ask.which)?;
         let change =
             |draft: &mut Draft| target.change(draft, |definition, text| definition.before(text, &ask.new_text));
-        let about = format!("insert_before_symbol {}", ask.id);
+        let about = format!("insert_before_symbol {}", target.asked);
         self.make(target.repository, &ask.aim, &about, &change)
     }
 
     pub(crate) fn insert_after_symbol(&self, ask: &InsertAtSymbol) -> Result<Edited, Refusal> {
-        let target = find::symbol(self.workspace, &ask.id)?;
+        let target = find::symbol(self.workspace, &ask.which)?;
         let change = |draft: &mut Draft| target.change(draft, |definition, text| definition.after(text, &ask.new_text));
-        let about = format!("insert_after_symbol {}", ask.id);
+        let about = format!("insert_after_symbol {}", target.asked);
         self.make(target.repository, &ask.aim, &about, &change)
     }
 
     /// Deletes a symbol that nothing else uses. What uses it is named otherwise, and nothing is written.
     pub(crate) fn safe_delete_symbol(&self, ask: &Delete) -> Result<Edited, Refusal> {
-        let target = find::symbol(self.workspace, &ask.id)?;
+        let target = find::symbol(self.workspace, &ask.which)?;
         if !ask.force {
-            find::refuse_if_used(self.workspace, &ask.id)?;
+            find::refuse_if_used(self.workspace, &target)?;
         }
         let change = |draft: &mut Draft| target.change(draft, |definition, text| definition.delete(text));
-        let about = format!("safe_delete_symbol {}", ask.id);
+        let about = format!("safe_delete_symbol {}", target.asked);
         self.make(target.repository, &ask.aim, &about, &change)
     }
 

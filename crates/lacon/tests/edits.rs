@@ -133,7 +133,10 @@ fn edits_are_written_and_undone() {
     assert_eq!(text(root.path(), "shop.py"), expected);
 
     server
-        .call("insert_after_symbol", json!({"id": "price", "new_text": "RATE = 3"}))
+        .call(
+            "insert_after_symbol",
+            json!({"symbol": "price", "new_text": "RATE = 3"}),
+        )
         .unwrap();
     assert!(
         text(root.path(), "shop.py").contains("* 2\r\n\r\nRATE = 3\r\n"),
@@ -190,7 +193,8 @@ fn what_must_not_be_edited_is_refused_by_name() {
     assert_eq!(in_use["code"], "symbol_in_use");
     assert!(in_use["message"].as_str().unwrap().contains("app.py"), "{in_use}");
     assert_eq!([text(root.path(), "lib.py"), text(root.path(), "app.py")], before);
-    server.call("safe_delete_symbol", json!({"id": "unused"})).unwrap();
+    let pointed = json!({"path": "lib.py", "snippet": "def @@unused"});
+    server.call("safe_delete_symbol", pointed).unwrap();
     assert_eq!(text(root.path(), "lib.py").trim_end(), "def used():\n    pass");
 }
 
@@ -584,4 +588,8 @@ fn a_rename_is_the_servers_and_can_be_undone() {
     );
     assert!(lacon(root.path(), &["undo"]).0);
     assert_eq!(text(root.path(), "one.py"), files[1].1);
+    // A local name is no symbol of the graph: it is pointed at.
+    let local = json!({"path": "lib.py", "snippet": "return @@name", "new_name": "whom"});
+    server.call("rename_symbol", local).unwrap();
+    assert_eq!(text(root.path(), "lib.py"), files[0].1.replace("name", "whom"));
 }

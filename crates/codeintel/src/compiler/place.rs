@@ -60,14 +60,49 @@ macro_rules! located {
 }
 pub(crate) use located;
 
-/// The ways to point.
+/// The ways to point: a symbol alone, or a file with a line and column, a name on a line, or a snippet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pointer<'a> {
-    pub(crate) symbol: Option<&'a str>,
-    pub(crate) path: Option<&'a str>,
-    pub(crate) line: Option<u32>,
-    pub(crate) column: Option<u32>,
-    pub(crate) snippet: Option<&'a str>,
+pub struct Pointer<'a> {
+    /// Id, name, `Owner.name` or `path:line:column`.
+    pub symbol: Option<&'a str>,
+    /// The file.
+    pub path: Option<&'a str>,
+    /// 1-based.
+    pub line: Option<u32>,
+    /// 1-based, in characters.
+    pub column: Option<u32>,
+    /// Text of the file; `@@` marks the place in it.
+    pub snippet: Option<&'a str>,
+}
+
+/// What was pointed at, for those who edit it.
+#[derive(Clone, Debug)]
+pub struct Pointed {
+    /// Which repository of the workspace.
+    pub repository: usize,
+    /// The file, inside of the repository.
+    pub path: String,
+    /// Where, in its name.
+    pub place: Place,
+    /// The symbol that the graph takes it for; a local variable is none.
+    pub symbol: Option<SymbolKey>,
+    /// As it was asked for: the symbol's name, or `path:line:column`.
+    pub shown: String,
+}
+
+/// Finds what is pointed at.
+pub fn point(workspace: &Workspace, pointer: Pointer<'_>) -> Result<Pointed, QuestionError> {
+    let spot = find(workspace, pointer)?;
+    Ok(Pointed {
+        repository: spot.repository,
+        place: spot.place,
+        symbol: spot.symbols.first().copied(),
+        shown: match (pointer.path, pointer.symbol) {
+            (None, Some(symbol)) => symbol.to_string(),
+            _ => spot.shown(workspace),
+        },
+        path: spot.path,
+    })
 }
 
 /// What was pointed at.

@@ -1,5 +1,6 @@
 //! Finds what is to be edited: files by path, symbols by name, and a symbol's place in a text that may be newer than the index.
 
+use codeintel::compiler::point;
 use codeintel::usages::{Usages, usages};
 use codeintel::{Repository, SymbolKey, Workspace, naming};
 use lsp::edits::{Definition, Draft, TextEdit};
@@ -7,6 +8,7 @@ use syntax::facts::Kind;
 use wire::protocol::Refusal;
 
 use super::edit_refused;
+use super::parameters::Which;
 use crate::tools::{refusal, refused};
 
 /// Uses that a refusal names.
@@ -39,8 +41,10 @@ pub(super) fn file<'a>(workspace: &'a Workspace, path: &str) -> Result<(&'a Repo
 /// A symbol as it can be found again in another version of its file.
 pub(super) struct Target<'a> {
     pub(super) repository: &'a Repository,
+    key: SymbolKey,
     path: String,
-    asked: String,
+    /// As it was asked for.
+    pub(super) asked: String,
     kind: Kind,
     name: String,
     /// Which of the definitions in its file that have its kind and name, and how many those are.
@@ -48,9 +52,18 @@ pub(super) struct Target<'a> {
     of: usize,
 }
 
-/// The symbol that `asked` names.
-pub(super) fn symbol<'a>(workspace: &'a Workspace, asked: &str) -> Result<Target<'a>, Refusal> {
-    let key = naming::find(workspace, asked).map_err(refused)?;
+/// The symbol that is pointed at.
+pub(super) fn symbol<'a>(workspace: &'a Workspace, which: &Which) -> Result<Target<'a>, Refusal> {
+    let pointer = which.pointer();
+    let (key, asked) = match (pointer.path, pointer.symbol) {
+        // By name alone, files that cannot be read as text are edited too.
+        (None, Some(asked)) => (naming::find(workspace, asked).map_err(refused)?, asked.to_owned()),
+        _ => {
+            let pointed = point(workspace, pointer).map_err(refused)?;
+            let unknown = || refusal("no_such_symbol", format!("no symbol is known at {}", pointed.shown));
+            (pointed.symbol.ok_or_else(unknown)?, pointed.shown.clone())
+        }
+    };
     let gone = || refusal("no_such_symbol", format!("no symbol `{asked}`"));
     let found = workspace.symbol(key).ok_or_else(gone)?;
     let file = found.file().ok_or_else(gone)?;
@@ -74,12 +87,13 @@ pub(super) fn symbol<'a>(workspace: &'a Workspace, asked: &str) -> Result<Target
     same.sort_unstable();
     Ok(Target {
         repository: workspace.repository(key.repository).ok_or_else(gone)?,
+        key,
         path: found.path().to_owned(),
-        asked: asked.to_owned(),
         kind: found.kind(),
         name: found.name().to_owned(),
         number: same.iter().position(|(_, other)| *other == key).ok_or_else(gone)?,
         of: same.len(),
+        asked,
     })
 }
 
@@ -131,9 +145,15 @@ impl Target<'_> {
 }
 
 /// Refuses, with names and places, if anything but the symbol itself uses it.
-pub(super) fn refuse_if_used(workspace: &Workspace, asked: &str) -> Result<(), Refusal> {
+pub(super) fn refuse_if_used(workspace: &Workspace, target: &Target<'_>) -> Result<(), Refusal> {
+    let asked = &target.asked;
+    let own = target.key;
+    let own_id = workspace
+        .symbol(own)
+        .map(|symbol| workspace.id(own.repository, symbol))
+        .unwrap_or_default();
     let ask = Usages {
-        id: asked.to_owned(),
+        id: own_id.clone(),
         min_tier: Some("text_matched".to_owned()),
         limit: Some(500),
         ..Usages::default()
@@ -145,11 +165,6 @@ pub(super) fn refuse_if_used(workspace: &Workspace, asked: &str) -> Result<(), R
         ));
     }
     let found = usages(workspace, &ask).map_err(refused)?;
-    let own = naming::find(workspace, asked).map_err(refused)?;
-    let own_id = workspace
-        .symbol(own)
-        .map(|symbol| workspace.id(own.repository, symbol))
-        .unwrap_or_default();
     let inside = format!("{own_id}.");
     let others: Vec<String> = found
         .usages

@@ -1,5 +1,6 @@
 //! What the edit tools are asked. Lines and columns count from one; columns count characters.
 
+use codeintel::compiler::Pointer;
 use lsp::edits::{Draft, Place, replace_once};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,6 +65,38 @@ impl Edit {
     }
 }
 
+/// Which symbol is edited: by name, or by a place where it stands.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub(crate) struct Which {
+    /// Symbol: id, name, Owner.name or path:line:column; with path and line, a name on that line.
+    #[serde(default)]
+    symbol: Option<String>,
+    /// File, if not by symbol.
+    #[serde(default)]
+    path: Option<String>,
+    /// 1-based.
+    #[serde(default)]
+    line: Option<u32>,
+    /// 1-based, in characters.
+    #[serde(default)]
+    column: Option<u32>,
+    /// Text in path instead of a position; @@ marks the place in it.
+    #[serde(default)]
+    snippet: Option<String>,
+}
+
+impl Which {
+    pub(super) fn pointer(&self) -> Pointer<'_> {
+        Pointer {
+            symbol: self.symbol.as_deref(),
+            path: self.path.as_deref(),
+            line: self.line,
+            column: self.column,
+            snippet: self.snippet.as_deref(),
+        }
+    }
+}
+
 /// Where an edit goes.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct Aim {
@@ -97,8 +130,8 @@ pub(crate) struct ApplyEdit {
 /// What `replace_symbol_body` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct ReplaceSymbol {
-    /// Symbol: id, name, Owner.name or path:line.
-    pub(crate) id: String,
+    #[serde(flatten)]
+    pub(crate) which: Which,
     /// The whole definition, signature and body; its comment above stays.
     pub(crate) new_text: String,
     #[serde(flatten)]
@@ -108,8 +141,8 @@ pub(crate) struct ReplaceSymbol {
 /// What `insert_before_symbol` and `insert_after_symbol` are asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct InsertAtSymbol {
-    /// Symbol: id, name, Owner.name or path:line.
-    pub(crate) id: String,
+    #[serde(flatten)]
+    pub(crate) which: Which,
     /// What is inserted; it is indented like the symbol.
     pub(crate) new_text: String,
     #[serde(flatten)]
@@ -119,8 +152,8 @@ pub(crate) struct InsertAtSymbol {
 /// What `safe_delete_symbol` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct Delete {
-    /// Symbol: id, name, Owner.name or path:line.
-    pub(crate) id: String,
+    #[serde(flatten)]
+    pub(crate) which: Which,
     /// Even if something uses it.
     #[serde(default)]
     pub(crate) force: bool,
@@ -174,8 +207,8 @@ pub(crate) struct Preview {
 /// What `rename_symbol` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct Rename {
-    /// Symbol: id, name, Owner.name or path:line.
-    pub(crate) id: String,
+    #[serde(flatten)]
+    pub(crate) which: Which,
     /// Its name from now on.
     pub(crate) new_name: String,
     #[serde(flatten)]

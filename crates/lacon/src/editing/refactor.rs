@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use codeintel::{Repository, naming};
+use codeintel::Repository;
+use codeintel::compiler::point;
 use lsp::edits::{Draft, OnDisk, TextEdit};
-use lsp::{Place, Range, Server, Servers, State, Step, Text};
+use lsp::{Range, Server, Servers, State, Step, Text};
 use wire::protocol::Refusal;
 
 use super::parameters::{Format, Rename};
@@ -20,31 +21,24 @@ pub(crate) fn rename_symbol(
     patience: Duration,
 ) -> Result<Edited, Refusal> {
     let deadline = Instant::now() + patience;
-    let key = naming::find(editor.workspace, &ask.id).map_err(refused)?;
-    let gone = || refusal("no_such_symbol", format!("no symbol `{}`", ask.id));
-    let symbol = editor.workspace.symbol(key).ok_or_else(gone)?;
-    let repository = editor.workspace.repository(key.repository).ok_or_else(gone)?;
-    let (path, at) = (symbol.path().to_owned(), symbol.name_at());
-    // The index may be behind: the name must stand where it says.
-    let on_disk = OnDisk::read(&repository.root, &path).map_err(edit_refused)?;
-    let line = on_disk
-        .text
-        .lines()
-        .nth((at.line as usize).saturating_sub(1))
-        .unwrap_or_default();
-    if !line
-        .get(at.column as usize..)
-        .is_some_and(|rest| rest.starts_with(symbol.name()))
-    {
-        return Err(refusal(
-            "stale_file",
-            format!("`{path}` changed since it was indexed: ask again in a moment"),
-        ));
+    let gone = || refusal("no_such_symbol", "nothing is indexed yet");
+    let pointed = point(editor.workspace, ask.which.pointer()).map_err(refused)?;
+    let repository = editor.workspace.repository(pointed.repository).ok_or_else(gone)?;
+    let (path, place) = (pointed.path, pointed.place);
+    let named = pointed.symbol.and_then(|key| editor.workspace.symbol(key));
+    if let Some(symbol) = named.filter(|symbol| symbol.path() == path && symbol.name_at().line == place.line) {
+        // The index may be behind: the name must stand where it says.
+        let on_disk = OnDisk::read(&repository.root, &path).map_err(edit_refused)?;
+        let mut lines = on_disk.text.lines();
+        let line = lines.nth((place.line as usize).saturating_sub(1)).unwrap_or_default();
+        let rest = line.get(symbol.name_at().column as usize..).unwrap_or_default();
+        if !rest.starts_with(symbol.name()) {
+            return Err(refusal(
+                "stale_file",
+                format!("`{path}` changed since it was indexed: ask again in a moment"),
+            ));
+        }
     }
-    let place = Place {
-        line: at.line,
-        column: at.column,
-    };
     let (server, file) = ready(repository, servers, &path, deadline)?;
     let steps = server.rename(&file, place, &ask.new_name, deadline);
     let steps = steps.map_err(|error| refusal("lsp_failed", format!("{}: {error}", server.name())))?;
@@ -54,13 +48,13 @@ pub(crate) fn rename_symbol(
             format!(
                 "{} gives no way to rename `{}` to `{}`",
                 server.name(),
-                ask.id,
+                pointed.shown,
                 ask.new_name
             ),
         ));
     }
     let change = |draft: &mut Draft| steps.iter().try_for_each(|step| take(draft, &repository.root, step));
-    let about = format!("rename_symbol {} to {}", ask.id, ask.new_name);
+    let about = format!("rename_symbol {} to {}", pointed.shown, ask.new_name);
     editor.make(repository, &ask.aim, &about, &change)
 }
 

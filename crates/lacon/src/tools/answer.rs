@@ -223,6 +223,7 @@ impl Common {
         // A null is an argument that was left out: clients that fill in every property send it.
         arguments.retain(|_, value| !value.is_null());
         let repo = arguments.remove("repo");
+        schema::spell_symbol(tool, arguments);
         if let Some((name, nearest)) = schema::unknown(tool, arguments) {
             let meant = nearest
                 .map(|nearest| format!(", did you mean `{nearest}`?"))

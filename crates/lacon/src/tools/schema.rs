@@ -75,6 +75,28 @@ pub(super) fn input(tool: &Tool, several_repositories: bool) -> Map<String, Valu
 /// An argument that the tool does not take, and the nearest one that it does. Parameter types that are made of several cannot refuse
 /// it themselves, and a mistyped `dry_run` must not write.
 pub(super) fn unknown(tool: &Tool, arguments: &Map<String, Value>) -> Option<(String, Option<String>)> {
+    let known = names(tool);
+    let stranger = arguments.keys().find(|name| !known.contains(name))?;
+    let nearest = gateway::config::nearest(stranger, known.iter().map(String::as_str));
+    Some((stranger.clone(), nearest.map(str::to_owned)))
+}
+
+/// Tools that also take a place call what they are asked about `symbol`, the others `id`: each is understood by either word.
+pub(super) fn spell_symbol(tool: &Tool, arguments: &mut Map<String, Value>) {
+    let takes = |name: &str| names(tool).iter().any(|known| known == name);
+    for (said, meant) in [("id", "symbol"), ("symbol", "id")] {
+        if !takes(said)
+            && takes(meant)
+            && !arguments.contains_key(meant)
+            && let Some(value) = arguments.remove(said)
+        {
+            arguments.insert(meant.to_owned(), value);
+        }
+    }
+}
+
+/// The arguments that a tool takes.
+fn names(tool: &Tool) -> &'static [String] {
     static KNOWN: OnceLock<HashMap<&'static str, Vec<String>>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
         let names = |tool: &Tool| {
@@ -84,10 +106,7 @@ pub(super) fn unknown(tool: &Tool, arguments: &Map<String, Value>) -> Option<(St
         };
         super::all().map(|tool| (tool.name, names(tool))).collect()
     });
-    let known = known.get(tool.name)?;
-    let stranger = arguments.keys().find(|name| !known.contains(name))?;
-    let nearest = gateway::config::nearest(stranger, known.iter().map(String::as_str));
-    Some((stranger.clone(), nearest.map(str::to_owned)))
+    known.get(tool.name).map_or(&[], Vec::as_slice)
 }
 
 /// The schema of what a tool answers, from the table that lays it out; any object where the shape depends on the question.
