@@ -67,6 +67,9 @@ const LIMIT: usize = 200;
 /// How many similar packages an error names.
 const NEAREST: usize = 5;
 
+/// Longest name of a package.
+const MAX_ASKED: usize = 1024;
+
 /// What the package offers.
 pub fn package_exports(workspace: &Workspace, ask: &PackageExports) -> Result<Exports, QuestionError> {
     let asked = ask.package.as_deref().or(ask.namespace.as_deref()).unwrap_or("").trim();
@@ -74,10 +77,10 @@ pub fn package_exports(workspace: &Workspace, ask: &PackageExports) -> Result<Ex
         .trim_start_matches("./")
         .trim_matches(['/', '\\'])
         .trim_end_matches(['.', ':']);
-    if asked.is_empty() && ask.package.as_deref() != Some(".") {
+    if (asked.is_empty() && ask.package.as_deref() != Some(".")) || asked.len() > MAX_ASKED {
         return Err(QuestionError::Argument {
             name: "package",
-            problem: "expected a package, namespace, module or folder".to_string(),
+            problem: format!("expected a package, namespace, module or folder, at most {MAX_ASKED} bytes"),
         });
     }
     let kinds = match ask.symbol_type.as_deref() {

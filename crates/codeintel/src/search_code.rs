@@ -175,13 +175,10 @@ fn search(workspace: &Workspace, ask: &SearchCode, face: Face) -> Result<CodeFou
     if ask.query.trim().is_empty() || ask.query.len() > MAX_QUERY {
         return Err(QuestionError::Argument {
             name: "query",
-            problem: format!(
-                "expected words or identifiers, at most {MAX_QUERY} bytes, not {}",
-                match ask.query.trim() {
-                    "" => "nothing".to_string(),
-                    _ => format!("{} bytes", ask.query.len()),
-                }
-            ),
+            problem: match ask.query.trim() {
+                "" => "is empty: say in words what the code does, or name identifiers".to_string(),
+                _ => format!("{} bytes are too many: at most {MAX_QUERY}", ask.query.len()),
+            },
         });
     }
     let filter = Filter::of(workspace, ask, face)?;

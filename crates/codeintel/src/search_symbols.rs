@@ -1,8 +1,9 @@
 //! `search_symbols`: symbols by name, best first.
 //!
 //! Each distinct name is judged once, however many symbols bear it: exactly, regardless of case, as a prefix, by its words
-//! (`parse url` finds `parseRequestUrl`), as a part. Only where nothing fits are names a few edits away taken instead. What uses a
-//! symbol and what kind of thing it is order equals.
+//! (`parse url` finds `parseRequestUrl`), as a part. Only where nothing fits may the owners and the path hold some of the words
+//! (`admin save` finds `ModelAdmin.save_model`), and only then are names a few edits away taken. What uses a symbol and what kind of
+//! thing it is order equals.
 
 use index::model::EdgeKind;
 use index::search::FoldedNames;
@@ -58,6 +59,11 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
             }
         }
     }
+    if hits.is_empty() && filter.words.len() > 1 {
+        for (number, repository) in workspace.repositories().iter().enumerate() {
+            take_by_owner(&mut hits, number, repository, &filter);
+        }
+    }
     if hits.is_empty() {
         for (number, repository) in workspace.repositories().iter().enumerate() {
             let near = FoldedNames::of(&repository.snapshot).near(&filter.text, filter.edits());
@@ -66,6 +72,15 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
                 take(&mut hits, likeness, number, repository, name, &filter);
             }
         }
+    }
+    if hits.is_empty() && filter.text.contains(' ') {
+        return Err(QuestionError::Argument {
+            name: "query",
+            problem: format!(
+                "no symbol's name, owner and path hold all the words of `{}`: `search_code` finds code by what it does",
+                filter.text
+            ),
+        });
     }
     // Ties go by repository and place, so equal questions give equal answers.
     let order =
@@ -104,6 +119,13 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
 /// Likeness of a name that is one edit away, and of one that is more.
 const NEARLY: u32 = 2;
 const NEARBY: u32 = 1;
+/// Likeness of a name that holds all the words together with its owners, and of one that needs the path, too.
+const WITH_OWNER: u32 = 2;
+const WITH_PATH: u32 = 1;
+/// Most symbols whose owners are looked at.
+const MOST_OWNED: usize = 100_000;
+/// Most owners of a symbol that are looked at.
+const MOST_OWNERS: usize = 16;
 /// Most names that are taken where none fits.
 const MOST_NEAR: usize = 50;
 
@@ -120,6 +142,38 @@ fn take<'a>(
         .symbols_of_name(name)
         .filter(|symbol| filter.accepts(*symbol, &repository.name));
     hits.extend(fitting.map(|symbol| (rank(likeness, symbol, snapshot), number, symbol)));
+}
+
+/// Takes the symbols whose names hold some of the words and whose owners or path hold the others.
+fn take_by_owner<'a>(
+    hits: &mut Vec<(u32, usize, SymbolView<'a>)>,
+    number: usize,
+    repository: &'a Repository,
+    filter: &Filter,
+) {
+    let snapshot = &*repository.snapshot;
+    let names = FoldedNames::of(snapshot);
+    let mut left = MOST_OWNED;
+    for (at, word) in filter.words.iter().enumerate() {
+        for name in names.containing(word) {
+            // Found by an earlier word already.
+            if filter.words[..at]
+                .iter()
+                .any(|earlier| names.get(name).contains(earlier.as_str()))
+            {
+                continue;
+            }
+            for symbol in snapshot.symbols_of_name(name).take(left) {
+                left -= 1;
+                if !filter.accepts(symbol, &repository.name) {
+                    continue;
+                }
+                if let Some(likeness) = filter.likeness_with_owner(symbol) {
+                    hits.push((rank(likeness, symbol, snapshot), number, symbol));
+                }
+            }
+        }
+    }
 }
 
 /// Name likeness first, then how much the symbol is used and what it is.
@@ -174,7 +228,10 @@ impl Filter {
         if filter.text.is_empty() || ask.query.len() > MAX_QUERY {
             return Err(QuestionError::Argument {
                 name: "query",
-                problem: format!("expected a name or words of one, at most {MAX_QUERY} bytes"),
+                problem: match filter.text.as_str() {
+                    "" => "is empty: give a name or words of one".to_string(),
+                    _ => format!("{} bytes are too many for a name: at most {MAX_QUERY}", ask.query.len()),
+                },
             });
         }
         if let Some(kind) = kind {
@@ -228,6 +285,34 @@ impl Filter {
             () if whole == all => Some(5),
             () if begun == all => Some(4),
             () => folded.contains(&self.folded).then_some(3),
+        }
+    }
+
+    /// How alike a symbol is with all that it is in; `None` where a word is missing, or nothing but the path holds any.
+    fn likeness_with_owner(&self, symbol: SymbolView<'_>) -> Option<u32> {
+        let mut buffer = String::new();
+        let mut held_by = |text: &str| {
+            let mut held = 0u64;
+            index::search::for_each_word(text, &mut buffer, |word| {
+                for (at, asked) in self.words.iter().enumerate() {
+                    held |= u64::from(word.starts_with(asked.as_str())) << at;
+                }
+            });
+            held
+        };
+        let owners = std::iter::successors(symbol.parent(), |owner| owner.parent());
+        let mut held = held_by(symbol.name());
+        if held == 0 {
+            return None;
+        }
+        for owner in owners.take(MOST_OWNERS).filter(|owner| !owner.is_file()) {
+            held |= held_by(owner.name());
+        }
+        held |= held_by(symbol.named_owner());
+        let all = (1u64 << self.words.len()) - 1;
+        match held == all {
+            true => Some(WITH_OWNER),
+            false => (held | held_by(symbol.path()) == all).then_some(WITH_PATH),
         }
     }
 

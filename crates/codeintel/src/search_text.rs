@@ -104,7 +104,7 @@ pub fn search_text(workspace: &Workspace, ask: &SearchText) -> Result<TextFound,
         name: "query",
         problem: match error {
             PatternError::Wrong(_) => format!("{error}; leave out `regex` to look for the text itself"),
-            PatternError::Empty => format!("expected text of 1 to {MAX_PATTERN} bytes, not nothing"),
+            PatternError::Empty => format!("is empty: give a text of 1 to {MAX_PATTERN} bytes"),
             error => error.to_string(),
         },
     })?;

@@ -63,7 +63,7 @@ pub fn class(
         },
         namespace: home.namespace,
         full_name: homes.full_name(key.repository, symbol),
-        signature: symbol.signature().to_string(),
+        signature: words::signature(symbol).to_string(),
         description: documentation.description.clone(),
         location: location(workspace, key.repository, symbol),
         tags: tags(symbol, &language),

@@ -286,6 +286,11 @@ mod tests {
             "/**\n * Adds {@code item}.\n * <p>Twice.\n * @param <T> of what\n * @param item what to add\n * @return whether it worked\n * @throws IllegalStateException when full\n */",
         );
         assert_eq!(java.description, "Adds item. Twice.");
+        let listed = parse(
+            "java",
+            "/**\n * Sorts a <b>List&lt;T&gt;</b> or Map<K, V>:\n * <ul>\n * <li>by name</li>\n * <li>by age</li>\n * </ul>\n */",
+        );
+        assert_eq!(listed.description, "Sorts a List<T> or Map<K, V>:\n- by name\n- by age");
         assert_eq!(
             said(&java.parameters),
             [("T", "", "of what"), ("item", "", "what to add")]

@@ -41,7 +41,7 @@ pub fn function(
         kind: kind(symbol, definition).to_string(),
         name: symbol.name().to_string(),
         receiver: owner_name(symbol),
-        signature: symbol.signature().to_string(),
+        signature: words::signature(symbol).to_string(),
         visibility: visibility(language, symbol).to_string(),
         is_static: symbol.flags().contains(Flags::STATIC),
         is_abstract: symbol.flags().contains(Flags::ABSTRACT),

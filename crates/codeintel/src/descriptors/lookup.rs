@@ -56,7 +56,10 @@ pub fn find(
     if asked.is_empty() || asked.len() > MAX_ASKED {
         return Err(QuestionError::Argument {
             name: argument,
-            problem: format!("expected a name of at most {MAX_ASKED} bytes"),
+            problem: match asked {
+                "" => "is empty: give a name, as `Cart` or `shop.Cart`, or an id".to_string(),
+                _ => format!("{} bytes are too many for a name: at most {MAX_ASKED}", asked.len()),
+            },
         });
     }
     let is_place = asked.contains('/') || asked.rsplit(':').next().is_some_and(|line| line.parse::<u32>().is_ok());
@@ -71,6 +74,14 @@ pub fn find(
             None => Err(wrong_kind(workspace, wanted, argument, asked, key)),
         };
     }
+    // `List<T>` asks for the type with one parameter.
+    let (asked, generics) = match asked
+        .split_once('<')
+        .filter(|_| wanted == Wanted::Type && asked.ends_with('>'))
+    {
+        Some((name, generics)) => (name.trim_end(), Some(generics)),
+        None => (asked, None),
+    };
     let parts: Vec<&str> = asked
         .split(['\\', '.', '#', ':', '>'])
         .filter(|part| !part.is_empty() && *part != "-")
@@ -133,9 +144,15 @@ pub fn find(
     if fits.iter().any(|key| !is_declaration(workspace, *key)) {
         fits.retain(|key| !is_declaration(workspace, *key));
     }
+    if wanted == Wanted::Type {
+        keep_arity(workspace, &mut fits, generics.map(arity));
+    }
     let Some(first) = fits.first().copied() else {
         return Err(QuestionError::NoSuchSymbol {
-            asked: format!("{asked} ({})", said(narrowing, qualifiers)),
+            asked: match said(narrowing) {
+                narrowed if narrowed.is_empty() => asked.to_string(),
+                narrowed => format!("{asked} ({narrowed})"),
+            },
             nearest: all
                 .iter()
                 .take(MAX_CANDIDATES)
@@ -278,6 +295,37 @@ fn in_package(workspace: &Workspace, fits: &[SymbolKey], package: &str, homes: &
     if exact.is_empty() { ending } else { exact }
 }
 
+/// In C# `Task` and `Task<T>` are two types: keeps those with as many parameters as asked for, or else with the fewest.
+fn keep_arity(workspace: &Workspace, fits: &mut Vec<SymbolKey>, asked: Option<usize>) {
+    let of = |key: &SymbolKey| {
+        let symbol = workspace.symbol(*key).filter(|symbol| {
+            let language = symbol.file().map_or("", |file| file.language());
+            language == "csharp"
+        })?;
+        let (_, after) = symbol.signature().split_once(&format!(" {}", symbol.name()))?;
+        Some(after.strip_prefix('<').map_or(0, arity))
+    };
+    let wanted = asked.or_else(|| fits.iter().filter_map(of).min());
+    if wanted.is_some_and(|wanted| fits.iter().any(|key| of(key) == Some(wanted))) {
+        fits.retain(|key| of(key).is_none_or(|arity| Some(arity) == wanted));
+    }
+}
+
+/// How many type parameters there are before the bracket that closes them.
+fn arity(generics: &str) -> usize {
+    let (mut depth, mut count) = (0, 1);
+    for letter in generics.chars() {
+        match letter {
+            '<' | '(' | '[' => depth += 1,
+            '>' if depth == 0 => break,
+            '>' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 fn ends_path(path: &str, end: &str) -> bool {
     path.strip_suffix(end)
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
@@ -312,11 +360,8 @@ fn wrong_kind(
     }
 }
 
-fn said(narrowing: Narrowing<'_>, qualifiers: &[&str]) -> String {
+fn said(narrowing: Narrowing<'_>) -> String {
     let mut parts = Vec::new();
-    if !qualifiers.is_empty() {
-        parts.push(format!("in {}", qualifiers.join(".")));
-    }
     for (word, value) in [
         ("package", narrowing.package),
         ("class_name", narrowing.class_name),

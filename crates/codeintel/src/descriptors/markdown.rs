@@ -11,6 +11,7 @@ use super::schema::{
 };
 use crate::code_context::Lines;
 use crate::function_details::FunctionFound;
+use crate::laravel::RoutesFound;
 use crate::package_exports::Exports;
 use crate::type_definition::TypeFound;
 
@@ -148,6 +149,45 @@ pub fn lines(found: &Lines) -> String {
     if found.truncated {
         let _ = writeln!(out, "\ncut after line {}", found.to_line);
     }
+    out
+}
+
+/// Routes of a Laravel application, below the files that declare them.
+pub fn routes(found: &RoutesFound) -> String {
+    let mut out = String::new();
+    let mut file = "";
+    for route in &found.routes {
+        if route.path != file {
+            let _ = writeln!(out, "{}**{}**", if file.is_empty() { "" } else { "\n" }, route.path);
+            file = &route.path;
+        }
+        let _ = write!(out, "- {} `{}`", route.method, route.uri);
+        if !route.name.is_empty() {
+            let _ = write!(out, " ({})", route.name);
+        }
+        let _ = write!(out, " → `{}`", route.action);
+        let patterns: Vec<String> = route
+            .patterns
+            .iter()
+            .map(|(name, pattern)| format!("{name}={pattern}"))
+            .collect();
+        for (what, said) in [
+            ("middleware", route.middleware.join(", ")),
+            ("domain", route.domain.clone()),
+            ("where", patterns.join(", ")),
+            ("resource", route.resource.clone()),
+        ] {
+            if !said.is_empty() {
+                let _ = write!(out, " — {what} {said}");
+            }
+        }
+        let _ = writeln!(out, " — line {}", route.line);
+    }
+    let _ = match found.total {
+        0 => writeln!(out, "No routes: no PHP file of the index declares any that fit."),
+        total => writeln!(out, "\n{} of {total} routes", found.routes.len()),
+    };
+    ending(&mut out, found.next_cursor.as_deref(), found.incomplete.as_deref());
     out
 }
 

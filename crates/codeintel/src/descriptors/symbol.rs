@@ -43,7 +43,7 @@ pub fn symbol(
             home.package
         },
         namespace: home.namespace,
-        signature: symbol.signature().to_string(),
+        signature: words::signature(symbol).to_string(),
         description: docs::plain(symbol.doc()),
         location: location(workspace, repository, symbol),
         tags,

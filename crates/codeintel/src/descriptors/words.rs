@@ -11,6 +11,18 @@ pub fn kind(symbol: SymbolView<'_>) -> &'static str {
     }
 }
 
+/// How a symbol is declared, without attributes of C# before it and comments of Ruby and Python behind it.
+pub fn signature(symbol: SymbolView<'_>) -> &str {
+    let signature = symbol.signature();
+    let before = |mark: &str| signature.find(mark).map_or(signature, |at| signature[..at].trim_end());
+    match symbol.file().map_or("", |file| file.language()) {
+        "csharp" => super::head::unannotated("csharp", signature),
+        "python" => before(": # "),
+        "ruby" if !is_function(symbol.kind()) => before(" # "),
+        _ => signature,
+    }
+}
+
 /// The descriptors' word for a kind.
 pub fn kind_name(kind: Kind) -> &'static str {
     match kind {

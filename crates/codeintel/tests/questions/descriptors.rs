@@ -630,3 +630,44 @@ fn markdown_for_a_terminal() {
     "#]]
     .assert_eq(&markdown::exports(&found));
 }
+
+/// What real libraries write and small examples do not.
+#[test]
+fn attributes_comments_and_type_parameters_beside_the_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).unwrap();
+    write(
+        "Task.cs",
+        "namespace Jobs\n{\n    [Serializable]\n    public partial struct Task { [Hidden(1)] public int Id() { return 1; } }\n\n    \
+         /// <summary>With a result.</summary>\n    public struct Task<T> { public T Result; public void A() {} public void B() {} }\n}\n",
+    );
+    write(
+        "Task.Delay.cs",
+        "namespace Jobs\n{\n    public partial struct Task { public static Task Delay(int time) { return default; } }\n}\n",
+    );
+    write(
+        "connection.rb",
+        "class Connection\n  # Allowed verbs.\n  VERBS = %w[get put]\n\n  def run(path = '/')\n  end\nend\n",
+    );
+    write(
+        "pages.py",
+        "class Pages:\n    # Shown between pages.\n    GAP = '…'\n\n    def first(self):\n        return 1\n",
+    );
+    let workspace = crate::common::indexed(folder.path());
+    let of = |name: &str| {
+        let ask = TypeDefinition {
+            type_name: name.to_string(),
+            ..TypeDefinition::default()
+        };
+        type_definition(&workspace, &ask).unwrap().class
+    };
+    assert_eq!(of("Pages").signature, "class Pages");
+    let bare = of("Task");
+    assert_eq!(bare.signature, "public partial struct Task");
+    assert_eq!(method(&bare, "Delay").location.file_path, "Task.Delay.cs");
+    assert_eq!(method(&bare, "Id").signature, "public int Id()");
+    let generic = of("Task<int>");
+    assert_eq!(generic.signature, "public struct Task<T>");
+    assert_eq!(generic.methods.len(), 2);
+    assert_eq!(of("Connection").signature, "class Connection");
+}

@@ -247,6 +247,18 @@ fn names_are_found_whatever_part_is_known() {
     assert_eq!(ids("elcom"), ["app/mail.py::send_welcome_mail"]);
     assert_eq!(ids("send_welcom_mial"), ["app/mail.py::send_welcome_mail"]);
     assert!(ids("zzzzzzzzzzzz").is_empty());
+    // Owners and the path may hold some of the words, in any order.
+    assert_eq!(ids("allow limiter"), ["app/limits.py::RateLimiter.allow"]);
+    assert_eq!(ids("mail app"), ["app/mail.py::send_welcome_mail"]);
+    let several = Search {
+        query: "refuse impatient people".to_string(),
+        ..Search::default()
+    };
+    let error = search_symbols(&workspace, &several).unwrap_err().to_string();
+    assert!(
+        error.contains("`refuse impatient people`") && error.contains("search_code"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -257,7 +269,7 @@ fn bad_input_is_refused_in_words() {
         query: query.to_string(),
         ..SearchCode::default()
     };
-    assert!(code_error(query("  ")).contains("expected words or identifiers"));
+    assert!(code_error(query("  ")).contains("is empty"));
     assert!(code_error(query(&"x ".repeat(500_000))).contains("1000000 bytes"));
     let unknown = SearchCode {
         kind: Some("gadget".to_string()),
@@ -280,7 +292,7 @@ fn bad_input_is_refused_in_words() {
         regex: true,
         ..SearchText::default()
     };
-    assert!(text_error(pattern("")).contains("not nothing"));
+    assert!(text_error(pattern("")).contains("is empty"));
     assert!(text_error(pattern("a(b")).contains("unclosed group"));
     assert!(text_error(pattern("(a{1000}){1000}")).contains("too large"));
     assert!(text_error(pattern(&"a".repeat(1 << 20))).contains("1048576 bytes"));

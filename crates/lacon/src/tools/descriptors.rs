@@ -6,7 +6,7 @@
 use codeintel::code_context::{CodeContext, Lines, code_context};
 use codeintel::descriptors::markdown;
 use codeintel::function_details::{FunctionDetails, FunctionFound, function_details};
-use codeintel::laravel::{LaravelRoutes, laravel_routes};
+use codeintel::laravel::{LaravelRoutes, RoutesFound, laravel_routes};
 use codeintel::package_exports::{Exports, PackageExports, package_exports};
 use codeintel::type_definition::{OutputFormat, TypeDefinition, TypeFound, type_definition};
 use serde::de::DeserializeOwned;
@@ -102,6 +102,7 @@ pub(crate) fn markdown(tool: &str, found: &Value) -> Option<String> {
         "get_function_details" => typed::<FunctionFound>(found, markdown::function_found),
         "list_package_exports" => typed::<Exports>(found, markdown::exports),
         "get_code_context" => typed::<Lines>(found, markdown::lines),
+        "laravel_routes" => typed::<RoutesFound>(found, markdown::routes),
         _ => None,
     }
 }

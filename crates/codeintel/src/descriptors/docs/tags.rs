@@ -312,8 +312,85 @@ fn inline(text: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    for mark in ["<p>", "</p>", "<P>", "<br>", "<br/>", "<br />"] {
-        out = out.replace(mark, "");
+    plain(&out)
+}
+
+/// Tags of HTML that lay prose out, as Javadoc has them: items of lists become lines, the others go. Anything else in angle brackets is
+/// left as it is, because it may be a type.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let Some(end) = rest.find('>') else { break };
+        let inside = rest[1..end].trim_start_matches('/').trim_end_matches('/').trim();
+        let name = inside
+            .split(char::is_whitespace)
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase();
+        let is_layout =
+            LAYOUT_TAGS.contains(&name.as_str()) || (name == "a" && inside.len() > 1 || rest.starts_with("</a"));
+        match () {
+            () if name == "li" && !rest.starts_with("</") => {
+                out.truncate(out.trim_end().len());
+                out.push_str("\n- ");
+                rest = rest[end + 1..].trim_start();
+                continue;
+            }
+            () if is_layout => {}
+            () => out.push_str(&rest[..=end]),
+        }
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    if text.contains('<') {
+        out.truncate(out.trim_end().len());
+    }
+    for (entity, letter) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ] {
+        out = out.replace(entity, letter);
     }
     out
 }
+
+const LAYOUT_TAGS: &[&str] = &[
+    "p",
+    "br",
+    "ul",
+    "ol",
+    "li",
+    "b",
+    "i",
+    "em",
+    "strong",
+    "code",
+    "pre",
+    "tt",
+    "blockquote",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "sup",
+    "sub",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "tbody",
+    "thead",
+    "caption",
+    "dl",
+    "dt",
+    "dd",
+    "hr",
+    "div",
+    "span",
+];
