@@ -1,8 +1,10 @@
 //! `lacon bench search`: how good answers are and how fast they come, by words, by meaning and by both.
 //!
 //! Quality is measured through the whole pipeline: each function of the set becomes a file of a tree in a temporary directory, the
-//! tree is indexed, and a question's rank is that of the file it belongs to. Speed is measured on trees given with `--tree`.
+//! tree is indexed, and a question's rank is that of the file it belongs to. Speed is measured on trees given with `--tree`, and on each
+//! of them how the approximate scan of vectors compares with the exact one.
 
+mod speed;
 mod standard_bm25;
 
 use std::collections::HashMap;
@@ -10,8 +12,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use codeintel::search_symbols::{Search, search_symbols};
-use codeintel::{Repository, Workspace};
 use comfy_table::Table;
 use index::build::{Indexer, Options};
 use index::search::{Embedder, Mode, Question, SearchIndex, built_in};
@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::input::read_file;
 use crate::output::Output;
 
+use speed::Speed;
 use standard_bm25::StandardBm25;
 
 /// Measure search: mean reciprocal rank and recall, embedding throughput, latency
@@ -48,6 +49,10 @@ pub(crate) struct Args {
     /// Trees to time searches on; they are indexed in a temporary directory
     #[arg(long, value_name = "DIR")]
     tree: Vec<PathBuf>,
+
+    /// Keep the indexes of the trees here, one directory each, and use what is there
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
 
     /// Leave CoSQA out
     #[arg(long)]
@@ -78,21 +83,6 @@ struct Quality {
     recall_at_10: f64,
     /// The mean reciprocal rank over that of standard BM25.
     over_standard_bm25: f64,
-}
-
-/// How fast a tree answers.
-#[derive(Serialize)]
-struct Speed {
-    tree: String,
-    lines: u64,
-    source_bytes: u64,
-    chunks: usize,
-    index_bytes: u64,
-    open_ms: f64,
-    hybrid_p50_ms: f64,
-    hybrid_p95_ms: f64,
-    by_name_p50_ms: f64,
-    by_name_p95_ms: f64,
 }
 
 /// Functions with the questions about them.
@@ -131,7 +121,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         scorecard.documents_per_second = Some(throughput(&set.functions));
     }
     for tree in &args.tree {
-        scorecard.speed.push(speed(tree)?);
+        scorecard.speed.push(speed::measure(tree, args.keep.as_deref())?);
     }
     match args.json {
         true => output.json(&scorecard)?,
@@ -285,128 +275,12 @@ fn throughput(functions: &[String]) -> u64 {
     (done as f64 / began.elapsed().as_secs_f64()) as u64
 }
 
-/// Asked of every tree: prose, phrases and identifiers as people type them.
-const ASKED_OF_TREES: &[&str] = &[
-    "parse a configuration file",
-    "retry a request after a timeout",
-    "where is the cache invalidated",
-    "convert a string to a number",
-    "validate user input",
-    "open a database connection",
-    "close idle connections",
-    "write the result to a file",
-    "compare two versions",
-    "handle an error and log it",
-    "serialize to json",
-    "render a template",
-    "check permissions of the current user",
-    "sort by key",
-    "simplify an expression",
-    "compute the determinant of a matrix",
-    "health check of a service",
-    "http handler for the api",
-    "watch for changes",
-    "get_queryset",
-    "NewClient",
-    "toString",
-];
-
-fn speed(tree: &Path) -> Result<Speed, Failure> {
-    let directory = Scratch::new()?;
-    let place = directory.path.join("index");
-    let snapshot = index_of(tree, &place)?;
-    let index_bytes = std::fs::metadata(place.join("search")).map_or(0, |metadata| metadata.len());
-    let began = Instant::now();
-    let index = SearchIndex::beside(&snapshot);
-    let open = began.elapsed();
-    let mut hybrid = Vec::new();
-    for _ in 0..5 {
-        for text in ASKED_OF_TREES {
-            let question = Question {
-                text,
-                limit: 10,
-                mode: Mode::Hybrid,
-                accept: None,
-            };
-            let began = Instant::now();
-            std::hint::black_box(index.search(&snapshot, &question));
-            hybrid.push(began.elapsed());
-        }
-    }
-    let totals = snapshot.totals();
-    let chunks = index.chunk_count();
-    let names: Vec<String> = sampled_names(&snapshot);
-    let workspace = Workspace::new(vec![Repository {
-        name: "tree".to_string(),
-        root: tree.to_path_buf(),
-        snapshot: snapshot.into(),
-        incomplete: None,
-        derived: Default::default(),
-    }]);
-    let mut by_name = Vec::new();
-    for query in names {
-        let ask = Search {
-            query,
-            ..Search::default()
-        };
-        let began = Instant::now();
-        let found = search_symbols(&workspace, &ask);
-        by_name.push(began.elapsed());
-        if found.is_ok_and(|found| found.results.is_empty()) {
-            return Err(anyhow!("a name of the tree was not found: {}", ask.query).into());
-        }
-    }
-    Ok(Speed {
-        tree: tree.display().to_string(),
-        lines: totals.lines,
-        source_bytes: totals.bytes,
-        chunks,
-        index_bytes,
-        open_ms: milliseconds(open),
-        hybrid_p50_ms: percentile(&mut hybrid, 50),
-        hybrid_p95_ms: percentile(&mut hybrid, 95),
-        by_name_p50_ms: percentile(&mut by_name, 50),
-        by_name_p95_ms: percentile(&mut by_name, 95),
-    })
-}
-
-/// Names of the tree, whole, as their first half, and with a letter left out.
-fn sampled_names(snapshot: &Snapshot) -> Vec<String> {
-    let count = snapshot.name_count();
-    let mut sampled = Vec::new();
-    for number in (0..count).step_by((count / 200).max(1)) {
-        let name = snapshot.name_text(number);
-        if !name.is_ascii() || name.len() < 6 || name.contains(char::is_whitespace) || name.contains(':') {
-            continue;
-        }
-        sampled.push(match sampled.len() % 3 {
-            0 => name.to_string(),
-            1 => name[..name.len() / 2 + 1].to_string(),
-            _ => format!("{}{}", &name[..name.len() / 2], &name[name.len() / 2 + 1..]),
-        });
-    }
-    sampled.retain(|name| name.chars().any(char::is_alphanumeric));
-    sampled
-}
-
 fn index_of(root: &Path, place: &Path) -> Result<Snapshot, Failure> {
     let options = Options {
         directory: Some(place.to_path_buf()),
         ..Options::default()
     };
     Ok(Indexer::open(root, options)?.build()?.snapshot)
-}
-
-fn percentile(times: &mut [Duration], percent: usize) -> f64 {
-    times.sort_unstable();
-    let at = times.len() * percent / 100;
-    times
-        .get(at.min(times.len().saturating_sub(1)))
-        .map_or(0.0, |time| milliseconds(*time))
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 100_000.0).round() / 100.0
 }
 
 fn table(scorecard: &Scorecard) -> String {
@@ -442,32 +316,7 @@ fn table(scorecard: &Scorecard) -> String {
         ));
     }
     if !scorecard.speed.is_empty() {
-        let mut table = Table::new();
-        table.set_header([
-            "tree",
-            "lines",
-            "chunks",
-            "index / source",
-            "open ms",
-            "hybrid p50 ms",
-            "p95",
-            "by name p50 ms",
-            "p95",
-        ]);
-        for row in &scorecard.speed {
-            table.add_row([
-                row.tree.clone(),
-                row.lines.to_string(),
-                row.chunks.to_string(),
-                format!("{:.2}", row.index_bytes as f64 / row.source_bytes.max(1) as f64),
-                row.open_ms.to_string(),
-                row.hybrid_p50_ms.to_string(),
-                row.hybrid_p95_ms.to_string(),
-                row.by_name_p50_ms.to_string(),
-                row.by_name_p95_ms.to_string(),
-            ]);
-        }
-        text.push_str(&table.to_string());
+        text.push_str(&speed::table(&scorecard.speed));
     }
     text.trim_end().to_string()
 }
