@@ -1,8 +1,9 @@
-//! Text to tree to facts: reuses one parser per language and thread, and bounds size, work and time.
+//! Text to tree to facts: in the memory of an [`arena`], with bounds on size, work and time.
 //!
 //! The work bound counts parser operations, not seconds, so that the same file gives the same facts on a slow machine; the
 //! clock is only the last resort against a scanner that does not come back.
 
+use crate::arena::{self, Memory};
 use crate::engine;
 use crate::export_macros;
 use crate::facts::{FileFacts, Problem};
@@ -36,64 +37,92 @@ pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
         return engine::empty(facts);
     }
     let text = visible_text(language, text);
-    match parse(language, &text, &[]) {
-        Some(tree) => {
-            let fragments = match language.embedding {
-                Embedding::Macros => Fragments::find(&text, &tree, |range| parse(language, &text, &[range])),
-                _ => Fragments::default(),
-            };
-            engine::lower_file(language, &text, &tree, &fragments, facts)
-        }
-        None => {
-            let message = "not parsed: took too much work".to_owned();
-            facts.problems.push(Problem { line: 1, message });
-            engine::empty(facts)
-        }
+    match Memory::Arena.settle() {
+        Memory::System => lower(language, &text, facts, |parts| parse(language, &text, parts), drop),
+        Memory::Arena => arena::within(|| {
+            // The parser goes with the arena; making one is some ten allocations. The memory of the tree goes all at once.
+            let parser = RefCell::new(new_parser(language));
+            let parse = |parts: &[Range]| parse_with(parser.borrow_mut().as_mut()?, &text, parts);
+            lower(language, &text, facts, parse, std::mem::forget)
+        }),
     }
 }
 
-/// Parses `text` and throws the tree away: the lower bound that benchmarks compare [`extract`](crate::extract) with.
-/// Returns whether there was a tree.
+/// The facts of what `parse` reads; the tree goes to `dispose` when they are there.
+fn lower(
+    language: &'static Language,
+    text: &str,
+    mut facts: FileFacts,
+    parse: impl Fn(&[Range]) -> Option<Tree>,
+    dispose: fn(Tree),
+) -> FileFacts {
+    let Some(tree) = parse(&[]) else {
+        let message = "not parsed: took too much work".to_owned();
+        facts.problems.push(Problem { line: 1, message });
+        return engine::empty(facts);
+    };
+    let fragments = match language.embedding {
+        Embedding::Macros => Fragments::find(text, &tree, |range| parse(&[range])),
+        _ => Fragments::default(),
+    };
+    let facts = engine::lower_file(language, text, &tree, &fragments, facts);
+    drop(fragments);
+    dispose(tree);
+    facts
+}
+
+/// Parses `text` and throws the tree away: the lower bound that benchmarks compare [`extract`](crate::extract) with. In a
+/// process that extracts nothing before, tree-sitter runs as it comes, with the system's allocator and one parser for
+/// all files of a language. Returns whether there was a tree.
 pub fn parse_only(language: &'static Language, text: &str) -> bool {
+    Memory::System.settle();
     text.len() <= MAX_SOURCE && parse(language, &visible_text(language, text), &[]).is_some()
 }
 
-/// Parses the given parts of `text` as one text, or all of it where none are given.
+/// As [`parse_with`], with the thread's parser of this language.
 fn parse(language: &'static Language, text: &str, parts: &[Range]) -> Option<Tree> {
     PARSERS.with_borrow_mut(|parsers| {
         let at = match parsers.iter().position(|(name, _)| *name == language.name()) {
             Some(at) => at,
             None => {
-                let mut parser = Parser::new();
-                parser.set_language(&language.grammar()).ok()?;
-                parsers.push((language.name(), parser));
+                parsers.push((language.name(), new_parser(language)?));
                 parsers.len() - 1
             }
         };
-        let parser = &mut parsers[at].1;
-        parser.set_included_ranges(parts).ok()?;
-        let started = Instant::now();
-        // The callback comes every hundred operations; sound code needs well under one operation per byte.
-        let mut left = 20_000 + text.len() / 16;
-        let mut progress = |_: &tree_sitter::ParseState| {
-            left = left.saturating_sub(1);
-            if left == 0 || (left.is_multiple_of(1024) && started.elapsed() > MAX_PARSE_TIME) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let bytes = text.as_bytes();
-        let tree = parser.parse_with_options(
-            &mut |offset, _| bytes.get(offset..).unwrap_or(&[]),
-            None,
-            Some(ParseOptions::new().progress_callback(&mut progress)),
-        );
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
+        parse_with(&mut parsers[at].1, text, parts)
     })
+}
+
+fn new_parser(language: &'static Language) -> Option<Parser> {
+    let mut parser = Parser::new();
+    parser.set_language(&language.grammar()).ok()?;
+    Some(parser)
+}
+
+/// Parses the given parts of `text` as one text, or all of it where none are given.
+fn parse_with(parser: &mut Parser, text: &str, parts: &[Range]) -> Option<Tree> {
+    parser.set_included_ranges(parts).ok()?;
+    let started = Instant::now();
+    // The callback comes every hundred operations; sound code needs well under one operation per byte.
+    let mut left = 20_000 + text.len() / 16;
+    let mut progress = |_: &tree_sitter::ParseState| {
+        left = left.saturating_sub(1);
+        if left == 0 || (left.is_multiple_of(1024) && started.elapsed() > MAX_PARSE_TIME) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let bytes = text.as_bytes();
+    let tree = parser.parse_with_options(
+        &mut |offset, _| bytes.get(offset..).unwrap_or(&[]),
+        None,
+        Some(ParseOptions::new().progress_callback(&mut progress)),
+    );
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree
 }
 
 fn count_lines(text: &str) -> u32 {

@@ -1,0 +1,360 @@
+//! Memory for syntax trees: taken piece by piece, given back all at once.
+//!
+//! A tree is tens of thousands of small blocks that live exactly as long as the extraction of one file. Finding and freeing
+//! them one by one through the system's allocator is a sixth of parsing. Here a block is the next bytes of a chunk, or one that
+//! was freed before and has the same size; when the file is done the tree is forgotten and the chunks are used again.
+//!
+//! What the parser allocates while no arena is current comes from the system, marked as such, so that either kind may be freed
+//! at any time. A process that began with bare parsing keeps tree-sitter's own allocator throughout: see [`Memory`].
+
+#![expect(unsafe_code, reason = "an allocator hands out raw memory; C code is its only user")]
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+
+/// Where tree-sitter's memory comes from, decided once per process: memory of one kind must not be freed as the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// From an arena per file, as extraction wants it.
+    Arena,
+    /// From the system, as tree-sitter comes: what extraction is compared with.
+    System,
+}
+
+impl Memory {
+    /// What the process uses; `self` if nobody asked before.
+    pub(crate) fn settle(self) -> Memory {
+        static SETTLED: OnceLock<Memory> = OnceLock::new();
+        *SETTLED.get_or_init(|| {
+            if self == Memory::Arena {
+                let allocator = tree_sitter::Allocator {
+                    malloc: allocate,
+                    calloc: allocate_zeroed,
+                    realloc: reallocate,
+                    free: release,
+                };
+                // Safe because parsers are made only by those who called this, and all others wait here for the first.
+                unsafe { tree_sitter::set_allocator(Some(allocator)) };
+            }
+            self
+        })
+    }
+}
+
+/// Runs `inside` with an arena for what tree-sitter allocates on this thread. Nothing of it may be used afterwards: `inside`
+/// returns what outlives it, and forgets or drops the rest.
+pub(crate) fn within<T>(inside: impl FnOnce() -> T) -> T {
+    if !CURRENT.get().is_null() {
+        return inside();
+    }
+    let _current = Current::begin();
+    inside()
+}
+
+/// First part of every block, right before what its user sees.
+type Head = u64;
+const HEAD: usize = size_of::<Head>();
+/// What `malloc` promises to align to.
+const ALIGNMENT: usize = 16;
+/// In the head of a block from the system.
+const FROM_SYSTEM: Head = 1 << 8;
+/// Blocks up to this size, head included, are told apart by steps of [`ALIGNMENT`], larger ones by powers of two.
+const SMALL: usize = 1024;
+const SMALL_CLASSES: usize = SMALL / ALIGNMENT;
+const CLASSES: usize = SMALL_CLASSES + usize::BITS as usize;
+/// How much is taken from the system at a time.
+const CHUNK: usize = 512 << 10;
+/// How many chunks a thread keeps between files.
+const KEPT_CHUNKS: usize = 4;
+
+thread_local! {
+    static CURRENT: Cell<*mut Arena> = const { Cell::new(ptr::null_mut()) };
+    static SPARE: RefCell<Option<Box<Arena>>> = const { RefCell::new(None) };
+}
+
+/// The arena that is current until this is dropped.
+struct Current(Option<Box<Arena>>);
+
+impl Current {
+    fn begin() -> Current {
+        let mut arena = SPARE.take().unwrap_or_default();
+        CURRENT.set(&mut *arena);
+        Current(Some(arena))
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        CURRENT.set(ptr::null_mut());
+        if let Some(mut arena) = self.0.take() {
+            arena.reset();
+            SPARE.set(Some(arena));
+        }
+    }
+}
+
+struct Arena {
+    /// Where the next head goes, and the end of the current chunk.
+    next: *mut u8,
+    end: *mut u8,
+    /// By class, blocks that were freed, each holding the address of the one before.
+    free: [*mut u8; CLASSES],
+    chunks: Vec<Chunk>,
+    /// How many chunks are in use.
+    used: usize,
+}
+
+impl Default for Arena {
+    fn default() -> Arena {
+        Arena {
+            next: ptr::null_mut(),
+            end: ptr::null_mut(),
+            free: [ptr::null_mut(); CLASSES],
+            chunks: Vec::new(),
+            used: 0,
+        }
+    }
+}
+
+impl Arena {
+    #[inline]
+    fn take(&mut self, class: usize) -> *mut u8 {
+        let freed = self.free[class];
+        if !freed.is_null() {
+            // Safe because a block in the list is unused, large enough, and was linked by `put`.
+            self.free[class] = unsafe { freed.cast::<*mut u8>().read() };
+            return freed;
+        }
+        let size = size_of_class(class);
+        if (self.end as usize) - (self.next as usize) < size {
+            self.next_chunk(size);
+        }
+        // Safe because the chunk has `size` bytes left, and its start is aligned so that what follows a head is.
+        unsafe {
+            let block = self.next.add(HEAD);
+            self.next = self.next.add(size);
+            block.sub(HEAD).cast::<Head>().write(class as Head);
+            block
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, block: *mut u8, class: usize) {
+        // Safe because the smallest block holds an address, and nobody uses this one.
+        unsafe { block.cast::<*mut u8>().write(self.free[class]) };
+        self.free[class] = block;
+    }
+
+    #[cold]
+    fn next_chunk(&mut self, size: usize) {
+        let needed = size + ALIGNMENT;
+        let fits = |chunk: &Chunk| chunk.layout.size() >= needed;
+        if !self.chunks.get(self.used).is_some_and(fits) {
+            self.chunks.insert(self.used, Chunk::new(needed.max(CHUNK)));
+        }
+        let chunk = &self.chunks[self.used];
+        self.used += 1;
+        // Safe because a chunk is longer than its first few bytes. Heads stand before multiples of the alignment.
+        unsafe {
+            self.next = chunk.start.as_ptr().add(ALIGNMENT - HEAD);
+            self.end = chunk.start.as_ptr().add(chunk.layout.size());
+        }
+    }
+
+    fn reset(&mut self) {
+        self.chunks.retain(|chunk| chunk.layout.size() == CHUNK);
+        self.chunks.truncate(KEPT_CHUNKS);
+        self.used = 0;
+        self.next = ptr::null_mut();
+        self.end = ptr::null_mut();
+        self.free = [ptr::null_mut(); CLASSES];
+    }
+}
+
+struct Chunk {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Chunk {
+    fn new(size: usize) -> Chunk {
+        let layout = layout_of(size);
+        Chunk {
+            start: from_system(layout),
+            layout,
+        }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // Safe because it was allocated with this layout, and whoever resets an arena says that nobody uses it.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// The class of blocks with room for `size` bytes.
+#[inline]
+fn class_of(size: usize) -> usize {
+    let Some(size) = size.checked_add(HEAD) else {
+        handle_alloc_error(Layout::new::<Head>());
+    };
+    if size <= SMALL {
+        size.div_ceil(ALIGNMENT).max(2) - 1
+    } else {
+        SMALL_CLASSES + (size - 1).ilog2() as usize
+    }
+}
+
+/// How long a block of a class is, its head included.
+#[inline]
+fn size_of_class(class: usize) -> usize {
+    match class.checked_sub(SMALL_CLASSES) {
+        None => (class + 1) * ALIGNMENT,
+        // What does not fit into memory is refused by the system.
+        Some(power) => 1usize.checked_shl(power as u32 + 1).unwrap_or(usize::MAX / 2),
+    }
+}
+
+fn layout_of(size: usize) -> Layout {
+    Layout::from_size_align(size, ALIGNMENT).unwrap_or_else(|_| handle_alloc_error(Layout::new::<Head>()))
+}
+
+fn from_system(layout: Layout) -> NonNull<u8> {
+    // Safe because no layout here is empty.
+    NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+}
+
+/// A block from the system: as from an arena, with a mark in its head.
+#[cold]
+fn take_from_system(class: usize) -> *mut u8 {
+    let start = from_system(layout_of(size_of_class(class) + ALIGNMENT - HEAD)).as_ptr();
+    // Safe because the head lies between the start and what the user sees.
+    unsafe {
+        let block = start.add(ALIGNMENT);
+        block.sub(HEAD).cast::<Head>().write(class as Head | FROM_SYSTEM);
+        block
+    }
+}
+
+unsafe extern "C" fn allocate(size: usize) -> *mut c_void {
+    let class = class_of(size);
+    let arena = CURRENT.get();
+    let block = if arena.is_null() {
+        take_from_system(class)
+    } else {
+        // Safe because the current arena is owned by a `Current` of this thread, and no other reference to it is alive.
+        unsafe { (*arena).take(class) }
+    };
+    block.cast()
+}
+
+unsafe extern "C" fn allocate_zeroed(count: usize, size: usize) -> *mut c_void {
+    let size = count.checked_mul(size).unwrap_or(usize::MAX);
+    // Safe because the block has room for `size` bytes.
+    unsafe {
+        let block = allocate(size);
+        block.cast::<u8>().write_bytes(0, size);
+        block
+    }
+}
+
+unsafe extern "C" fn reallocate(block: *mut c_void, size: usize) -> *mut c_void {
+    if block.is_null() {
+        // Safe as any allocation is.
+        return unsafe { allocate(size) };
+    }
+    // Safe because every block has a head, and both blocks have room for what is copied.
+    unsafe {
+        let class = (head_of(block) & !FROM_SYSTEM) as usize;
+        let room = size_of_class(class) - HEAD;
+        if size <= room {
+            return block;
+        }
+        let larger = allocate(size);
+        ptr::copy_nonoverlapping(block.cast::<u8>(), larger.cast::<u8>(), room);
+        release(block);
+        larger
+    }
+}
+
+unsafe extern "C" fn release(block: *mut c_void) {
+    if block.is_null() {
+        return;
+    }
+    // Safe because every block has a head that says where it came from.
+    unsafe {
+        let head = head_of(block);
+        let class = (head & !FROM_SYSTEM) as usize;
+        if head & FROM_SYSTEM != 0 {
+            let layout = layout_of(size_of_class(class) + ALIGNMENT - HEAD);
+            dealloc(block.cast::<u8>().sub(ALIGNMENT), layout);
+            return;
+        }
+        // Blocks of an arena are used by its thread alone, while it is current.
+        let arena = CURRENT.get();
+        if !arena.is_null() {
+            (*arena).put(block.cast(), class);
+        }
+    }
+}
+
+#[inline]
+unsafe fn head_of(block: *mut c_void) -> Head {
+    // Safe because callers pass blocks that were allocated here.
+    unsafe { block.cast::<u8>().sub(HEAD).cast::<Head>().read() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_have_room_and_are_aligned() {
+        for size in (0..5000).chain([1 << 16, (1 << 20) + 1]) {
+            let class = class_of(size);
+            assert!(size_of_class(class) - HEAD >= size, "{size}");
+            assert!(class < CLASSES);
+        }
+        within(|| {
+            let sizes = [0, 1, 8, 24, 25, 100, 1016, 1017, 4096, CHUNK, 3 * CHUNK, 7];
+            // Safe because each block is written within the size it was asked for.
+            let blocks: Vec<(*mut u8, usize)> = sizes
+                .iter()
+                .map(|&size| unsafe {
+                    let block = allocate(size).cast::<u8>();
+                    block.write_bytes(size as u8, size);
+                    (block, size)
+                })
+                .collect();
+            for &(block, size) in &blocks {
+                assert_eq!(block as usize % ALIGNMENT, 0);
+                let bytes = unsafe { std::slice::from_raw_parts(block, size) };
+                assert!(bytes.iter().all(|&byte| byte == size as u8), "{size}");
+            }
+            let (block, size) = blocks[5];
+            let grown = unsafe { reallocate(block.cast(), 3000).cast::<u8>() };
+            let bytes = unsafe { std::slice::from_raw_parts(grown, size) };
+            assert!(bytes.iter().all(|&byte| byte == size as u8));
+            // What was freed is what the next of the same size gets.
+            assert_eq!(unsafe { allocate(size) }.cast::<u8>(), block);
+        });
+    }
+
+    #[test]
+    fn blocks_from_the_system_may_be_freed_inside_an_arena() {
+        // Safe because the block is used as allocated and freed once.
+        unsafe {
+            let block = allocate(100);
+            block.cast::<u8>().write_bytes(7, 100);
+            within(|| {
+                let larger = reallocate(block, 10_000);
+                assert_eq!(larger.cast::<u8>().add(99).read(), 7);
+                release(larger);
+            });
+        }
+    }
+}
