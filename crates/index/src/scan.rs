@@ -19,7 +19,7 @@ pub use text::{Decoded, decode};
 pub(crate) use folders::Folders;
 pub(crate) use read::{read, read_bytes};
 pub(crate) use text::DECODE_VERSION;
-pub(crate) use walk::{Candidate, Stamp, Walk, walk};
+pub(crate) use walk::{Candidate, Stamp, Walk, walk, walk_to};
 
 /// Calls `visit` with the path, language and text of every source file, on the threads of the current pool and in no order.
 pub fn each_source(

@@ -10,7 +10,7 @@ use syntax::FileFacts;
 use super::Progress;
 use super::room::Room;
 use crate::scan::{
-    Candidate, Config, DECODE_VERSION, SkipReason, Skipped, Stamp, Walk, decode, escape_path, read, read_bytes,
+    Candidate, Config, DECODE_VERSION, SkipReason, Skipped, Stamp, Walk, decode, escape_path, read, read_bytes, walk_to,
 };
 use crate::search::{self, Unit};
 use crate::snapshot::segment::Segment;
@@ -116,8 +116,8 @@ pub(super) fn survey_all(
     Ok(survey)
 }
 
-/// Surveys the given paths and takes the rest as known. `None` where only a walk can tell: a path that was not known, a
-/// directory, a file that says what is ignored.
+/// Surveys the given paths and takes the rest as known. `None` where only a walk of everything can tell: a directory that was
+/// not known, a file that says what is ignored.
 pub(super) fn survey_some(
     known: &Survey,
     paths: &[PathBuf],
@@ -128,6 +128,7 @@ pub(super) fn survey_some(
     searchable: bool,
 ) -> Result<Option<Survey>, StoreError> {
     let mut wanted: Vec<Box<str>> = Vec::with_capacity(paths.len());
+    let mut new: Vec<PathBuf> = Vec::new();
     for path in paths {
         let relative = path.strip_prefix(&location.root).unwrap_or(path);
         if relative.is_absolute() {
@@ -135,6 +136,7 @@ pub(super) fn survey_some(
         }
         match known.classify(relative, location) {
             Classified::Known(path) => wanted.push(path),
+            Classified::New => new.push(relative.to_path_buf()),
             Classified::Nothing => {}
             Classified::NeedsWalk => return Ok(None),
         }
@@ -163,6 +165,13 @@ pub(super) fn survey_some(
             Err(_) => {}
         }
     }
+    if !new.is_empty() {
+        // Whether a new file counts is for the rules of the directories above it to say.
+        match walk_to(&location.root, config, &new) {
+            Ok(Some(walk)) if walk.skipped.is_empty() => candidates.extend(walk.candidates),
+            _ => return Ok(None),
+        }
+    }
     let cache = &*stats;
     let room = Room::of(survey.files.len());
     let surveyed: Vec<Surveyed> = candidates
@@ -181,6 +190,8 @@ pub(super) fn survey_some(
 
 enum Classified {
     Known(Box<str>),
+    /// A file that was not there, in a directory that was.
+    New,
     Nothing,
     NeedsWalk,
 }
@@ -311,6 +322,7 @@ impl Survey {
         match std::fs::symlink_metadata(location.root.join(relative)) {
             // A directory reports the change of its entries, which report themselves.
             Ok(metadata) if metadata.is_dir() && held_files => Classified::Nothing,
+            Ok(metadata) if metadata.is_file() => Classified::New,
             Ok(_) => Classified::NeedsWalk,
             Err(_) if held_files => Classified::NeedsWalk,
             Err(_) => Classified::Nothing,

@@ -163,16 +163,6 @@ impl Linker {
         self.ancestries = ancestries;
     }
 
-    pub(super) fn gather_satisfied(&mut self) {
-        self.pairs = self.find_satisfied();
-        self.satisfied.clear();
-        self.implementers.clear();
-        for &(class, interface) in &self.pairs {
-            self.implementers.entry(packed(interface)).or_default().push(class);
-            self.satisfied.entry(packed(class)).or_default().push(interface);
-        }
-    }
-
     pub(super) fn bases_of(&self, file: u32, tree: &dyn Tree) -> Bases {
         let notes = Notes::default();
         let view = View::new(self, Stage::Owners, self.follows.then_some(&notes));

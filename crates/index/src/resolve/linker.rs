@@ -14,6 +14,7 @@ use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Na
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
 use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, is_type, shapes};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
+use super::satisfaction::Shapes;
 use super::value::{Place, Value};
 use super::view::{Notes, Stage, View};
 use super::words::{Externals, Key, Word, WordMap, mix};
@@ -90,6 +91,8 @@ pub struct Linker {
     pub(super) pairs: Vec<(Place, Place)>,
     pub(super) satisfied: WordMap<u64, Vec<Place>>,
     pub(super) implementers: WordMap<u64, Vec<Place>>,
+    /// By file; empty when no edits are followed.
+    pub(super) shapes: Vec<Shapes>,
     /// By file.
     pub(super) parts: Vec<Part>,
     /// Whether edits will be followed, so that lookups must be noted.
@@ -99,6 +102,9 @@ pub struct Linker {
 /// What one file adds to the tables, and what it looked at to find it.
 #[derive(Default, Clone)]
 pub(super) struct Part {
+    /// Where the file is; `None` of a slot without a file.
+    pub(super) path: Option<Word>,
+    pub(super) import_notes: Box<[Key]>,
     /// Definitions with an owner: (number, owner, whether it is written outside of it).
     pub(super) owners: Vec<(u32, Place, bool)>,
     /// Members written outside of their owner: ((owner, name), member).
@@ -120,9 +126,14 @@ impl Linker {
         let files = tree.file_count() as u32;
         let externals = Externals::default();
         let policies: Vec<Compiled> = ALL.iter().map(|policy| Compiled::new(policy, &externals)).collect();
+        // Shared by all slots without a file.
+        let empty: Arc<Links> = Arc::default();
         let mut links: Vec<Arc<Links>> = (0..files)
             .into_par_iter()
             .map(|file| {
+                if tree.path(FileId(file)).is_empty() {
+                    return empty.clone();
+                }
                 let facts = tree.facts(FileId(file));
                 let mut links = Links::new(&facts, policy_of(tree.language(FileId(file))));
                 if follows {
@@ -131,32 +142,27 @@ impl Linker {
                 Arc::new(links)
             })
             .collect();
-        let mut maps = Maps::new(links.len());
-        for (file, links) in links.iter().enumerate() {
-            let policy = &ALL[links.language as usize];
-            let mut registry = Registry {
-                prefix: policy.prefix,
-                maps: &mut maps,
-                packages,
-            };
-            let site = Site {
-                file: file as u32,
-                path: tree.path(FileId(file as u32)),
-                package: links.package.as_deref(),
-            };
-            (policy.register)(&mut registry, &site);
-        }
-        maps.set_projects(packages.projects(), (0..files).map(|file| tree.path(FileId(file))));
-        let modules = Modules {
-            maps: &maps,
-            externals: &externals,
-            tree,
-            packages,
-        };
-        links.par_iter_mut().enumerate().for_each(|(file, links)| {
-            let facts = tree.facts(FileId(file as u32));
-            resolve_imports(&modules, Arc::make_mut(links), &facts, file as u32);
-        });
+        let maps = register(tree, packages, &links);
+        let noted: Vec<Box<[Key]>> = links
+            .par_iter_mut()
+            .enumerate()
+            .map(|(file, links)| {
+                if tree.path(FileId(file as u32)).is_empty() {
+                    return Box::default();
+                }
+                let notes = Notes::default();
+                let modules = Modules {
+                    maps: &maps,
+                    externals: &externals,
+                    tree,
+                    packages,
+                    notes: follows.then_some(&notes),
+                };
+                let facts = tree.facts(FileId(file as u32));
+                resolve_imports(&modules, Arc::make_mut(links), &facts, file as u32);
+                notes.into_keys([])
+            })
+            .collect();
         let mut linker = Linker {
             parts: vec![Part::default(); links.len()],
             links,
@@ -174,8 +180,14 @@ impl Linker {
             pairs: Vec::new(),
             satisfied: WordMap::default(),
             implementers: WordMap::default(),
+            shapes: Vec::new(),
             follows,
         };
+        for (file, (part, notes)) in (0..).zip(linker.parts.iter_mut().zip(noted)) {
+            let path = Some(tree.path(FileId(file))).filter(|path| !path.is_empty());
+            part.path = path.map(Word::of);
+            part.import_notes = notes;
+        }
         linker.gather_names();
         linker.gather_owners(tree);
         linker.gather_bases(tree);
@@ -186,6 +198,11 @@ impl Linker {
     /// A view of everything, for the evaluation of a file.
     pub fn view<'a>(&'a self, notes: &'a Notes) -> View<'a> {
         View::new(self, Stage::Linked, self.follows.then_some(notes))
+    }
+
+    /// Whether there is a file of this number.
+    pub(super) fn is_file(&self, file: u32) -> bool {
+        self.parts[file as usize].path.is_some()
     }
 
     /// The policy of a file's language.
@@ -292,6 +309,29 @@ pub(super) fn push(found: &mut Names, name: Found) {
     if found.len() < MAX_NAMES && !found.contains(&name) {
         found.push(name);
     }
+}
+
+/// Files every file of the tree under the modules and packages that it is part of.
+pub(super) fn register(tree: &dyn Tree, packages: &Packages, links: &[Arc<Links>]) -> Maps {
+    let mut maps = Maps::new(links.len());
+    for (file, links) in (0..).zip(links) {
+        let path = tree.path(FileId(file));
+        // A slot without a file.
+        if path.is_empty() {
+            continue;
+        }
+        let policy = &ALL[links.language as usize];
+        let mut registry = Registry {
+            prefix: policy.prefix,
+            maps: &mut maps,
+            packages,
+        };
+        let package = links.package.as_deref();
+        (policy.register)(&mut registry, &Site { file, path, package });
+    }
+    let paths = (0..links.len() as u32).map(|file| tree.path(FileId(file)));
+    maps.set_projects(packages.projects(), paths);
+    maps
 }
 
 pub(super) fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &FileFacts, file: u32) {

@@ -17,8 +17,8 @@
 //!
 //! What a file reads is noted under [`words::Key`]s: what others contribute, and every lookup in the links ([`view`]). An edit
 //! exchanges what the file adds to the links ([`relink`]), which says the keys that are answered differently now, and then
-//! replays the rounds for those alone who read such a key. Definitions go by [`numbers`] that survive insertions, so that
-//! what did not change also looks unchanged.
+//! replays the rounds for those alone who read such a key. Definitions go by [`numbers`] that survive insertions, and files
+//! by [`slots`] that survive files that come and go, so that what did not change also looks unchanged.
 //!
 //! # Adding a language
 //!
@@ -53,6 +53,7 @@ mod passes;
 mod publish;
 mod relink;
 mod satisfaction;
+mod slots;
 mod static_values;
 pub mod tables;
 pub mod value;
@@ -71,6 +72,7 @@ use crate::packages::Packages;
 use crate::tree::{Change, Keep, Resolve, Tree};
 use evaluate::{Evaluation, Left};
 use linker::Linker;
+use slots::{Slots, SlottedTree};
 use tables::{Contributions, Round};
 use view::Notes;
 use words::{Identity, Key, WordMap};
@@ -97,7 +99,7 @@ const MANY: u32 = u32::MAX;
 /// Resolution of one tree, with what is needed to follow its edits.
 #[derive(Default)]
 pub struct Resolver {
-    state: Option<State>,
+    state: Option<(Slots, State)>,
 }
 
 /// Everything that the last resolution said. Replaying an edit round by round against it gives, by construction, what
@@ -133,73 +135,13 @@ impl Resolver {
 impl Resolve for Resolver {
     fn resolve(&mut self, tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) {
         self.state = None;
-        let packages = Packages::read(tree.manifests());
-        let follows = keep == Keep::ForUpdates;
-        let linker = Linker::new(tree, &packages, follows);
-        let files = tree.file_count();
-        let mut kept: Vec<Option<ResolvedFile>> = vec![None; files];
-        let mut rounds: Vec<History> = Vec::new();
-        let mut before = History::silent(files);
-        let mut changed: Option<Changed> = None;
-        // Where edits are followed, every round must note on its own what it looked at.
-        let shelf = Shelf::new(if follows { 0 } else { files }, SHELF_BYTES);
-        for number in 0..ROUNDS {
-            let keep_edges = number > 0 && files <= MAX_KEPT;
-            let next: Vec<Option<(Said, Option<ResolvedFile>)>> = (0..files)
-                .into_par_iter()
-                .map(|file| {
-                    let affected = changed
-                        .as_ref()
-                        .is_none_or(|changed| before.said[file].is_affected(file as u32, changed));
-                    affected.then(|| {
-                        say(
-                            tree,
-                            &linker,
-                            &before.round,
-                            file as u32,
-                            keep_edges,
-                            changed.as_ref(),
-                            &shelf,
-                        )
-                    })
-                })
-                .collect();
-            let old = follows.then(|| before.clone());
-            let mut keys = Changed::default();
-            for (file, next) in next.into_iter().enumerate() {
-                if let Some((said, edges)) = next {
-                    kept[file] = edges;
-                    before.replace(file as u32, Arc::new(said), &mut keys);
-                }
-            }
-            changed = Some(keys);
-            rounds.extend(old);
+        if keep == Keep::Nothing {
+            drop(resolve_all(tree, keep, sink));
+            return;
         }
-        let last = &before;
-        let changed = changed.unwrap_or_default();
-        let read: Vec<Arc<[Key]>> = kept
-            .into_par_iter()
-            .enumerate()
-            .map(|(file, edges)| {
-                let said = &last.said[file];
-                let unaffected = edges.filter(|_| !said.is_affected(file as u32, &changed));
-                let (edges, reads) = match unaffected {
-                    Some(edges) => (edges, said.reads.clone()),
-                    None => emit(tree, &linker, &last.round, file as u32, &changed, &shelf),
-                };
-                sink(FileId(file as u32), edges);
-                reads
-            })
-            .collect();
-        if follows {
-            rounds.push(before);
-            self.state = Some(State {
-                packages,
-                linker,
-                rounds,
-                read,
-            });
-        }
+        let slots = Slots::spread(tree.file_count());
+        let state = resolve_all(&SlottedTree::new(tree, &slots), keep, &by_rank(&slots, sink));
+        self.state = state.map(|state| (slots, state));
     }
 
     fn follows(&self) -> bool {
@@ -207,16 +149,119 @@ impl Resolve for Resolver {
     }
 
     fn update(&mut self, tree: &dyn Tree, change: &Change, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) {
-        let renumbered = change.renumbered.is_some() || !change.added.is_empty() || !change.removed.is_empty();
-        let Some(mut state) = self.state.take().filter(|_| !renumbered && !change.manifests) else {
-            return self.resolve(tree, Keep::ForUpdates, sink);
-        };
-        let Some(relinked) = state.linker.update(tree, &state.packages, change) else {
-            return self.resolve(tree, Keep::ForUpdates, sink);
-        };
-        state.replay(tree, change, relinked, sink);
-        self.state = Some(state);
+        if !self.try_update(tree, change, sink) {
+            self.resolve(tree, Keep::ForUpdates, sink);
+        }
     }
+}
+
+impl Resolver {
+    /// Follows a change if what is kept is enough for it. Otherwise nothing of use is kept any more.
+    fn try_update(&mut self, tree: &dyn Tree, change: &Change, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) -> bool {
+        let Some((slots, mut state)) = self.state.take().filter(|_| !change.manifests) else {
+            return false;
+        };
+        let Some((slots, mut change)) = slots.follow(change, tree.file_count()) else {
+            return false;
+        };
+        let slotted = SlottedTree::new(tree, &slots);
+        let Some(relinked) = state.linker.update(&slotted, &state.packages, &mut change) else {
+            return false;
+        };
+        state.replay(&slotted, &change, relinked, &by_rank(&slots, sink));
+        self.state = Some((slots, state));
+        true
+    }
+}
+
+/// A sink of slots that hands on to a sink of files.
+fn by_rank<'a>(
+    slots: &'a Slots,
+    sink: &'a (dyn Fn(FileId, ResolvedFile) + Sync),
+) -> impl Fn(FileId, ResolvedFile) + Sync + 'a {
+    move |slot, resolved| {
+        if let Some((file, resolved)) = slots.told(slot, resolved) {
+            sink(file, resolved);
+        }
+    }
+}
+
+/// Resolves every file; returns what updates need, if they are to come.
+fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) -> Option<State> {
+    let packages = Packages::read(tree.manifests());
+    let follows = keep == Keep::ForUpdates;
+    let linker = Linker::new(tree, &packages, follows);
+    let files = tree.file_count();
+    let is_file: Vec<bool> = (0..files).map(|file| linker.is_file(file as u32)).collect();
+    let known = is_file.iter().filter(|is_file| **is_file).count();
+    let nothing: Arc<[Key]> = Arc::new([]);
+    let mut kept: Vec<Option<ResolvedFile>> = vec![None; files];
+    let mut rounds: Vec<History> = Vec::new();
+    let mut before = History::silent(files);
+    let mut changed: Option<Changed> = None;
+    // Where edits are followed, every round must note on its own what it looked at.
+    let shelf = Shelf::new(if follows { 0 } else { files }, SHELF_BYTES);
+    for number in 0..ROUNDS {
+        let keep_edges = number > 0 && known <= MAX_KEPT;
+        let next: Vec<Option<(Said, Option<ResolvedFile>)>> = (0..files)
+            .into_par_iter()
+            .map(|file| {
+                let affected = is_file[file]
+                    && changed
+                        .as_ref()
+                        .is_none_or(|changed| before.said[file].is_affected(file as u32, changed));
+                affected.then(|| {
+                    say(
+                        tree,
+                        &linker,
+                        &before.round,
+                        file as u32,
+                        keep_edges,
+                        changed.as_ref(),
+                        &shelf,
+                    )
+                })
+            })
+            .collect();
+        let old = follows.then(|| before.clone());
+        let mut keys = Changed::default();
+        for (file, next) in next.into_iter().enumerate() {
+            if let Some((said, edges)) = next {
+                kept[file] = edges;
+                before.replace(file as u32, Arc::new(said), &mut keys);
+            }
+        }
+        changed = Some(keys);
+        rounds.extend(old);
+    }
+    let last = &before;
+    let changed = changed.unwrap_or_default();
+    let read: Vec<Arc<[Key]>> = kept
+        .into_par_iter()
+        .enumerate()
+        .map(|(file, edges)| {
+            if !is_file[file] {
+                return nothing.clone();
+            }
+            let said = &last.said[file];
+            let unaffected = edges.filter(|_| !said.is_affected(file as u32, &changed));
+            let (edges, reads) = match unaffected {
+                Some(edges) => (edges, said.reads.clone()),
+                None => emit(tree, &linker, &last.round, file as u32, &changed, &shelf),
+            };
+            sink(FileId(file as u32), edges);
+            reads
+        })
+        .collect();
+    follows.then(|| {
+        rounds.push(before);
+        State {
+            packages,
+            linker,
+            rounds,
+            read,
+        }
+    })
 }
 
 impl State {

@@ -3,8 +3,10 @@
 //! Every language files its modules in one map: (container, name) → module. A container is a word: a directory, a dotted
 //! package, a crate's module path; which one is the language's own business.
 
+use super::Keys;
 use super::links::ModuleTarget;
-use super::words::{Externals, Word, WordMap};
+use super::view::Notes;
+use super::words::{Externals, Key, Word, WordMap};
 use crate::packages::{Packages, Projects};
 use crate::tree::Tree;
 
@@ -67,6 +69,38 @@ impl Maps {
             packages: vec![None; files],
             ..Maps::default()
         }
+    }
+
+    /// The lookups that another set of maps answers differently, or `None` where a file that is in both, not among the sorted
+    /// `moved`, stands elsewhere.
+    pub(super) fn difference(&self, other: &Maps, moved: &[u32]) -> Option<Keys> {
+        let files = self.containers.len().max(other.containers.len()) as u32;
+        let stands = |maps: &Maps, file: u32| {
+            let standing = maps.standings.get(file as usize).copied();
+            (
+                maps.container_of(file),
+                maps.package_of(file),
+                maps.is_header(file),
+                standing,
+            )
+        };
+        let stays = |file: u32| {
+            moved.binary_search(&file).is_ok()
+                || (stands(self, file) == stands(other, file)
+                    && self.directories_of(file) == other.directories_of(file))
+        };
+        if !(0..files).all(stays) {
+            return None;
+        }
+        let mut keys = Keys::default();
+        for (one, twin) in [(self, other), (other, self)] {
+            let children = one.children.iter();
+            let differ = children.filter(|(at, target)| twin.children.get(at) != Some(target));
+            keys.extend(differ.map(|(&(container, name), _)| Key::child(container, name)));
+            let parents = one.parents.keys().filter(|at| !twin.parents.contains_key(at));
+            keys.extend(parents.map(|&container| Key::children(container)));
+        }
+        Some(keys)
     }
 
     /// Tells which project each of the files belongs to.
@@ -172,9 +206,17 @@ pub struct Modules<'a> {
     pub tree: &'a dyn Tree,
     /// The manifests of the tree.
     pub packages: &'a Packages,
+    /// Where lookups are noted; nowhere when no edits are followed.
+    pub(super) notes: Option<&'a Notes>,
 }
 
 impl Modules<'_> {
+    fn note(&self, key: impl FnOnce() -> Key) {
+        if let Some(notes) = self.notes {
+            notes.add(key());
+        }
+    }
+
     /// The word of a directory, as [`Registry::directory`] gives it.
     pub fn directory(&self, site: &ImportSite<'_>, path: &str) -> Word {
         Word::of(site.prefix).then(Word::of(path))
@@ -182,11 +224,13 @@ impl Modules<'_> {
 
     /// What `container` has under `name`.
     pub fn child(&self, container: Word, name: Word) -> Option<ModuleTarget> {
+        self.note(|| Key::child(container, name));
         self.maps.child(container, name)
     }
 
     /// Whether anything is filed in `container`.
     pub fn has_children(&self, container: Word) -> bool {
+        self.note(|| Key::children(container));
         self.maps.parents.contains_key(&container)
     }
 
@@ -202,6 +246,7 @@ impl Modules<'_> {
 
     /// The file at `path`, after `.` and `..` are taken out.
     pub fn file(&self, path: &str) -> Option<u32> {
+        self.note(|| Key::path(Word::of(path)));
         self.tree.find(path).map(|file| file.0)
     }
 }

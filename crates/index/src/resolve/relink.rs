@@ -8,11 +8,12 @@ use smallvec::SmallVec;
 use syntax::facts::Kind;
 
 use super::languages::policy_of;
-use super::linker::{BaseLink, Linker, packed, resolve_imports};
+use super::linker::{BaseLink, Linker, packed, register, resolve_imports};
 use super::links::{DefinitionLink, ExportLink, ImportLink, Links, NameLink, shapes};
 use super::modules::Modules;
 use super::numbers::{DEFINITION_BITS, EXPRESSION_BITS, Numbers, match_ends};
 use super::value::{Place, Value};
+use super::view::Notes;
 use super::words::{Key, Word, WordMap};
 use super::{Keys, has_read};
 use crate::model::FileId;
@@ -26,41 +27,105 @@ type Owned = (u32, Word);
 type Parts<K, V> = (Vec<(K, V)>, Vec<(K, V)>);
 
 impl Linker {
-    /// Follows a change of the contents of files, none of which came or went. Returns the keys that are answered differently
-    /// now; `None` when everything must be linked anew.
-    pub(super) fn update(&mut self, tree: &dyn Tree, packages: &Packages, change: &Change) -> Option<Keys> {
-        if !self.follows || change.modified.len() > 64 + self.links.len() / 8 {
+    /// Follows a change of files, those that came and went included; adds to what is modified the files whose imports lead
+    /// elsewhere now. Returns the keys that are answered differently now; `None` when everything must be linked anew.
+    pub(super) fn update(&mut self, tree: &dyn Tree, packages: &Packages, change: &mut Change) -> Option<Keys> {
+        let files = self.parts.iter().filter(|part| part.path.is_some()).count();
+        if !self.follows || change.modified.len() > 64 + files / 8 {
             return None;
         }
         let mut changed = Keys::default();
+        let mut newer: Vec<(u32, Links)> = Vec::with_capacity(change.modified.len());
         for &file in &change.modified {
-            let links = self.newer_links(tree, packages, change, file, &mut changed)?;
-            self.exchange(file.0, links, &mut changed);
+            newer.push((file.0, self.newer_links(tree, change, file, &mut changed)?));
+        }
+        if !change.added.is_empty() || !change.removed.is_empty() {
+            self.follow_files(tree, packages, change, &mut newer, &mut changed)?;
+        }
+        let resolved: Vec<(u32, Links, Box<[Key]>)> = newer
+            .into_par_iter()
+            .map(|(file, mut links)| {
+                let notes = Notes::default();
+                let modules = Modules {
+                    maps: &self.maps,
+                    externals: &self.externals,
+                    tree,
+                    packages,
+                    notes: Some(&notes),
+                };
+                resolve_imports(&modules, &mut links, &tree.facts(FileId(file)), file);
+                (file, links, notes.into_keys([]))
+            })
+            .collect();
+        for (file, links, notes) in resolved {
+            self.parts[file as usize].import_notes = notes;
+            self.exchange(file, links, &mut changed);
         }
         let modified: Vec<u32> = change.modified.iter().map(|file| file.0).collect();
         let searched = self.update_owners(tree, &modified, &mut changed);
         let classes = self.update_bases(tree, &modified, &mut changed);
         self.update_ancestries(&classes, &mut changed);
-        let structural = |file: &u32| self.policy(*file).policy.structural;
-        let concerned = searched.iter().any(structural) || classes.iter().any(|class| structural(&class.file));
-        if concerned && !changed.is_empty() {
-            self.update_satisfied(&mut changed);
-        }
+        let structural = |class: &Place| self.policy(class.file).policy.structural;
+        let lineages = classes.iter().any(structural);
+        self.update_satisfied(&searched, lineages, &mut changed);
         Some(changed)
     }
 
-    /// The links of a newer version of a file, with imports resolved and owners still unknown.
-    fn newer_links(
-        &self,
+    /// Takes files that went out of the tables, registers those that came, and adds the files whose imports could lead elsewhere
+    /// now to those that are exchanged.
+    fn follow_files(
+        &mut self,
         tree: &dyn Tree,
         packages: &Packages,
-        change: &Change,
-        file: FileId,
+        change: &mut Change,
+        newer: &mut Vec<(u32, Links)>,
         changed: &mut Keys,
-    ) -> Option<Links> {
+    ) -> Option<()> {
+        // What a file added to the tables is told by where it stands, so it leaves before the others are registered.
+        let (gone, mut others): (Vec<_>, Vec<_>) = std::mem::take(newer)
+            .into_iter()
+            .partition(|(file, _)| change.removed.contains(&FileId(*file)));
+        for (file, links) in gone {
+            self.parts[file as usize].import_notes = Box::default();
+            self.exchange(file, links, changed);
+        }
+        let mut links = self.links.clone();
+        for (file, newer) in &others {
+            links[*file as usize] = Arc::new(newer.clone());
+        }
+        let maps = register(tree, packages, &links);
+        let mut moved: Vec<u32> = change.added.iter().chain(&change.removed).map(|file| file.0).collect();
+        moved.sort_unstable();
+        let mut led = self.maps.difference(&maps, &moved)?;
+        self.maps = maps;
+        for &file in &moved {
+            let path = Some(tree.path(FileId(file))).filter(|path| !path.is_empty());
+            let now = path.map(Word::of);
+            let before = std::mem::replace(&mut self.parts[file as usize].path, now);
+            led.extend(before.into_iter().chain(now).map(Key::path));
+        }
+        let known: Vec<u32> = change.modified.iter().map(|file| file.0).collect();
+        let concerned: Vec<u32> = (0..self.links.len() as u32)
+            .into_par_iter()
+            .filter(|file| has_read(&self.parts[*file as usize].import_notes, &led))
+            .collect();
+        for file in concerned.into_iter().filter(|file| known.binary_search(file).is_err()) {
+            others.push((file, Links::clone(&self.links[file as usize])));
+            change.modified.push(FileId(file));
+        }
+        change.modified.sort_unstable();
+        changed.extend(led);
+        *newer = others;
+        Some(())
+    }
+
+    /// The links of a newer version of a file, with imports and owners still unknown.
+    fn newer_links(&self, tree: &dyn Tree, change: &Change, file: FileId, changed: &mut Keys) -> Option<Links> {
         let old = self.links.get(file.0 as usize)?;
         let facts = tree.facts(file);
-        if policy_of(tree.language(file)) != old.language {
+        let language = policy_of(tree.language(file));
+        let moved = change.added.contains(&file) || change.removed.contains(&file);
+        if language != old.language && !moved {
             return None;
         }
         let kept = change.kept.iter().find(|(known, _)| *known == file);
@@ -79,23 +144,19 @@ impl Linker {
             fresh
         });
         let shapes = shapes(&facts);
-        let expressions = old
-            .expressions
-            .follow(&match_ends(&old.shapes, &shapes), EXPRESSION_BITS)
-            .unwrap_or_else(|| Numbers::fresh(facts.expressions.len(), EXPRESSION_BITS));
-        let mut links = Links::with_numbers(&facts, old.language, numbers, expressions);
+        let followed = match moved {
+            true => None,
+            false => old
+                .expressions
+                .follow(&match_ends(&old.shapes, &shapes), EXPRESSION_BITS),
+        };
+        let expressions = followed.unwrap_or_else(|| Numbers::fresh(facts.expressions.len(), EXPRESSION_BITS));
+        let mut links = Links::with_numbers(&facts, language, numbers, expressions);
         // Where a file stands among modules may depend on the package that it declares, and so may every import of it.
-        if links.package != old.package {
+        if links.package != old.package && !moved {
             return None;
         }
         links.shapes = shapes;
-        let modules = Modules {
-            maps: &self.maps,
-            externals: &self.externals,
-            tree,
-            packages,
-        };
-        resolve_imports(&modules, &mut links, &facts, file.0);
         Some(links)
     }
 
@@ -281,19 +342,6 @@ impl Linker {
             }
         }
         self.ancestries = ancestries;
-    }
-
-    fn update_satisfied(&mut self, changed: &mut Keys) {
-        let old = std::mem::take(&mut self.pairs);
-        self.gather_satisfied();
-        for (pairs, twins) in [(&old, &self.pairs), (&self.pairs, &old)] {
-            for pair in pairs {
-                if twins.binary_search(pair).is_err() {
-                    changed.insert(Key::satisfied(pair.0));
-                    changed.insert(Key::heirs(pair.1));
-                }
-            }
-        }
     }
 
     /// The modified files and those that looked at something that changed.

@@ -36,6 +36,11 @@ pub enum Stage {
 pub struct Notes(RefCell<Keys>);
 
 impl Notes {
+    /// Notes that the reader looked at `key`.
+    pub(super) fn add(&self, key: Key) {
+        self.0.borrow_mut().insert(key);
+    }
+
     /// The keys, sorted, together with `more`.
     pub fn into_keys(self, more: impl IntoIterator<Item = Key>) -> Box<[Key]> {
         let mut keys: Vec<Key> = self.0.into_inner().into_iter().chain(more).collect();
@@ -67,7 +72,7 @@ impl<'a> View<'a> {
 
     fn note(&self, key: Key) {
         if let Some(notes) = self.notes {
-            notes.0.borrow_mut().insert(key);
+            notes.add(key);
         }
     }
 
@@ -119,6 +124,12 @@ impl<'a> View<'a> {
         let start = aliases.partition_point(|(known, _)| *known < name);
         let end = start + aliases[start..].partition_point(|(known, _)| *known == name);
         &aliases[start..end]
+    }
+
+    /// The module that `container` has under `name`.
+    fn child(&self, container: Word, name: Word) -> Option<ModuleTarget> {
+        self.note(Key::child(container, name));
+        self.tables.maps.child(container, name)
     }
 
     /// The directories that a file is in; they never change.
@@ -194,7 +205,7 @@ impl<'a> View<'a> {
         }
         if found.is_empty()
             && policy.packages_visible
-            && let Some(package) = self.tables.maps.child(root, name)
+            && let Some(package) = self.child(root, name)
         {
             self.push_module(package, &mut found);
         }
@@ -396,7 +407,7 @@ impl<'a> View<'a> {
         }
         if found.is_empty()
             && let Some(container) = self.tables.maps.container_of(file)
-            && let Some(module) = self.tables.maps.child(container, name)
+            && let Some(module) = self.child(container, name)
         {
             self.push_module(module, found);
         }
@@ -481,7 +492,7 @@ impl<'a> View<'a> {
                     }
                 }
                 if found.is_empty()
-                    && let Some(module) = self.tables.maps.child(package, name)
+                    && let Some(module) = self.child(package, name)
                 {
                     self.push_module(module, found);
                 }

@@ -10,7 +10,7 @@ use std::sync::{PoisonError, RwLock};
 use super::value::Place;
 
 /// A text, by its hash. Aligned to four bytes, which makes every value that holds a word or two places a fifth smaller.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(C, packed(4))]
 pub struct Word(pub u64);
 
@@ -124,6 +124,21 @@ impl Key {
     /// Whether any file assigns a member of this name.
     pub fn field_name(name: Word) -> Key {
         Key(mix(name.0, 27))
+    }
+
+    /// The module that a container has under a name.
+    pub fn child(container: Word, name: Word) -> Key {
+        Key(mix(mix(container.0, 28), name.0))
+    }
+
+    /// Whether a container has any modules.
+    pub fn children(container: Word) -> Key {
+        Key(mix(container.0, 29))
+    }
+
+    /// The file at a path.
+    pub fn path(path: Word) -> Key {
+        Key(mix(path.0, 30))
     }
 
     fn new(kind: u64, place: Place, extra: u64) -> Key {

@@ -56,12 +56,21 @@ const NEVER: &[&str] = &[
 /// Source packages of distributions come with an ignore file that says `/*`, for the packager's own repository. Whoever
 /// indexes such a tree wants its files, so where that rule leaves nothing, ignore files are not heeded.
 pub(crate) fn walk(root: &Path, config: &Config) -> Result<Walk, ConfigError> {
-    let walk = walk_once(root, config, config.ignore_files)?;
+    let walk = walk_once(root, config, config.ignore_files, None)?;
     if config.ignore_files && walk.candidates.is_empty() && ignores_everything(root) {
-        let walk = walk_once(root, config, false)?;
+        let walk = walk_once(root, config, false, None)?;
         return Ok(Walk { unheeded: true, ..walk });
     }
     Ok(walk)
+}
+
+/// Walks to these files alone, given relative to the root: what a walk of the whole tree would find of them. `None` where only
+/// that could tell which rules are heeded.
+pub(crate) fn walk_to(root: &Path, config: &Config, files: &[PathBuf]) -> Result<Option<Walk>, ConfigError> {
+    if config.ignore_files && ignores_everything(root) {
+        return Ok(None);
+    }
+    walk_once(root, config, config.ignore_files, Some(files)).map(Some)
 }
 
 fn ignores_everything(root: &Path) -> bool {
@@ -73,10 +82,14 @@ fn ignores_everything(root: &Path) -> bool {
     })
 }
 
-fn walk_once(root: &Path, config: &Config, heed: bool) -> Result<Walk, ConfigError> {
+fn walk_once(root: &Path, config: &Config, heed: bool, only: Option<&[PathBuf]>) -> Result<Walk, ConfigError> {
     let globs = config.globs()?;
     let found = Mutex::new(Walk::default());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let threads = match only {
+        Some(_) => 1,
+        None => std::thread::available_parallelism().map_or(1, usize::from).min(8),
+    };
+    let only: Option<Vec<PathBuf>> = only.map(|files| files.iter().map(|file| root.join(file)).collect());
     WalkBuilder::new(root)
         .follow_links(false)
         .hidden(!config.hidden)
@@ -87,7 +100,10 @@ fn walk_once(root: &Path, config: &Config, heed: bool) -> Result<Walk, ConfigErr
         .ignore(heed)
         .require_git(false)
         .threads(threads)
-        .filter_entry(|entry| !entry.file_name().to_str().is_some_and(|name| NEVER.contains(&name)))
+        .filter_entry(move |entry| {
+            let leads = |files: &Vec<PathBuf>| files.iter().any(|file| file.starts_with(entry.path()));
+            !entry.file_name().to_str().is_some_and(|name| NEVER.contains(&name)) && only.as_ref().is_none_or(leads)
+        })
         .build_parallel()
         .run(|| {
             let mut batch = Batch {

@@ -1,5 +1,6 @@
 //! Random edits of what other files can see: definitions added, renamed, moved and removed, bases, owners and imports
-//! exchanged, in every family of languages. After each, the followed snapshot is the one built from nothing.
+//! exchanged, files that go and come back, in every family of languages. After each, the followed snapshot is the one built
+//! from nothing.
 
 use proptest::prelude::*;
 
@@ -17,11 +18,24 @@ struct Item {
 
 #[derive(Clone, Debug)]
 enum Edit {
-    Insert { at: usize, item: Item },
-    Remove { at: usize },
-    Replace { at: usize, item: Item },
-    Swap { at: usize, with: usize },
+    Insert {
+        at: usize,
+        item: Item,
+    },
+    Remove {
+        at: usize,
+    },
+    Replace {
+        at: usize,
+        item: Item,
+    },
+    Swap {
+        at: usize,
+        with: usize,
+    },
     Comment,
+    /// The file goes; the next edit of it brings it back.
+    Delete,
 }
 
 fn item() -> impl Strategy<Value = Item> {
@@ -35,6 +49,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         3 => (any::<usize>(), item()).prop_map(|(at, item)| Edit::Replace { at, item }),
         1 => (any::<usize>(), any::<usize>()).prop_map(|(at, with)| Edit::Swap { at, with }),
         1 => Just(Edit::Comment),
+        2 => Just(Edit::Delete),
     ]
 }
 
@@ -199,7 +214,12 @@ fn check(family: usize, first: &[Vec<Item>], edits: &[(usize, Edit)]) {
             Edit::Comment => *comments += 1,
             edit => change(items, edit),
         }
-        project.write(path, write(family, header, items, *comments));
+        if let Edit::Delete = edit {
+            // It may be gone already.
+            drop(std::fs::remove_file(project.path(path)));
+        } else {
+            project.write(path, write(family, header, items, *comments));
+        }
         let report = indexer.update(&[project.path(path)]).unwrap();
         assert_same(&report.snapshot, &project.cold(1));
     }
@@ -216,4 +236,45 @@ proptest! {
     ) {
         check(family, &first, &edits);
     }
+}
+
+#[test]
+fn a_file_that_comes_or_goes_concerns_those_alone_who_look_for_it() {
+    let project = Project::new(&[]);
+    for number in 0..30 {
+        let text = format!(
+            "from pkg import m{}\n\ndef f{number}():\n    return m{}.f()\n",
+            number % 7,
+            number % 7
+        );
+        project.write(&format!("pkg/n{number}.py"), text);
+    }
+    project.write("pkg/__init__.py", "");
+    project.write("pkg/late_user.py", "from pkg import late\n\nlate.come()\n");
+    let mut indexer = project.indexer();
+    indexer.prepare().unwrap();
+    let came = "def come(): ...\n";
+    for (path, concerned) in [("pkg/late.py", 2), ("pkg/m3.py", 5), ("pkg/unasked.py", 1)] {
+        project.write(path, came);
+        let report = indexer.update(&[project.path(path)]).unwrap();
+        assert_eq!(report.resolved, concerned, "{path} came");
+        assert_same(&report.snapshot, &project.cold(1));
+        std::fs::remove_file(project.path(path)).unwrap();
+        let report = indexer.update(&[project.path(path)]).unwrap();
+        assert_eq!(report.resolved, concerned - 1, "{path} went");
+        assert_same(&report.snapshot, &project.cold(1));
+    }
+}
+
+#[test]
+fn more_files_than_there_is_room_for_between_two() {
+    let project = Project::new(&[("a.py", "from m7 import f\n\nf()\n"), ("z.py", "def z(): ...\n")]);
+    let mut indexer = project.indexer();
+    indexer.prepare().unwrap();
+    for number in 0..40 {
+        let path = format!("m{number}.py");
+        project.write(&path, "def f(): ...\n");
+        indexer.update(&[project.path(&path)]).unwrap();
+    }
+    assert_same(indexer.snapshot().unwrap(), &project.cold(1));
 }
