@@ -382,6 +382,8 @@ impl Measured {
                 ("edit of a body", &edits.body),
                 ("new definition", &edits.definition),
                 ("renamed definition", &edits.rename),
+                ("added file", &edits.added),
+                ("removed file", &edits.removed),
             ]
         });
         for (what, edit) in edits {

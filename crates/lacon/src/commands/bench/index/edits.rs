@@ -1,4 +1,5 @@
-//! One-file edits, timed: a statement added, a definition added before all others, a definition renamed.
+//! One-file edits, timed: a statement added, a definition added before all others, a definition renamed, a file added, a file
+//! removed.
 
 use std::fs;
 use std::path::Path;
@@ -20,6 +21,10 @@ pub(super) struct Edits {
     pub(super) definition: Percentiles,
     /// A function renamed, so that whoever used it no longer finds it.
     pub(super) rename: Percentiles,
+    /// A copy of a file added beside it.
+    pub(super) added: Percentiles,
+    /// That copy removed.
+    pub(super) removed: Percentiles,
 }
 
 #[derive(Serialize)]
@@ -49,11 +54,70 @@ pub(super) fn measure(
     let body = time_edits(&mut indexer, count, paths, add_statement)?;
     let rename = time_edits(&mut indexer, count, paths, rename_definition)?;
     let definition = time_edits(&mut indexer, count, paths, add_definition)?;
+    let (added, removed) = time_files(&mut indexer, count, paths)?;
     Ok(Edits {
         body,
         definition,
         rename,
+        added,
+        removed,
     })
+}
+
+/// Adds a copy of a file and removes it again, for files spread over the tree.
+fn time_files(indexer: &mut Indexer, count: usize, paths: &[String]) -> Result<(Percentiles, Percentiles), Failure> {
+    let root = indexer.root().to_path_buf();
+    let (mut added, mut removed) = (Timed::default(), Timed::default());
+    let sources = |path: &&String| first_word(path).is_some();
+    let sources: Vec<&String> = paths.iter().filter(sources).collect();
+    for path in sources.iter().step_by((sources.len() / count).max(1)).take(count) {
+        let absolute = root.join(unescape_path(path));
+        let copy = absolute.with_extension(format!("copy.{}", path.rsplit('.').next().unwrap_or("")));
+        fs::copy(&absolute, &copy)?;
+        added.update(indexer, &copy)?;
+        fs::remove_file(&copy)?;
+        removed.update(indexer, &copy)?;
+    }
+    Ok((added.percentiles(), removed.percentiles()))
+}
+
+/// Updates that were timed.
+#[derive(Default)]
+struct Timed {
+    milliseconds: Vec<f64>,
+    resolved: usize,
+}
+
+impl Timed {
+    /// Times the way from a changed file to the new snapshot.
+    fn update(&mut self, indexer: &mut Indexer, path: &Path) -> Result<(), Failure> {
+        let began = Instant::now();
+        let report = indexer.update(&[path.to_path_buf()])?;
+        self.milliseconds.push(milliseconds(began.elapsed()));
+        self.resolved += report.resolved;
+        if !report.changed {
+            Err(anyhow::anyhow!(
+                "the edit of `{}` did not change the snapshot",
+                path.display()
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn percentiles(mut self) -> Percentiles {
+        let times = &mut self.milliseconds;
+        times.sort_by(f64::total_cmp);
+        let at = |part: f64| {
+            let last = times.len().saturating_sub(1);
+            times.get((last as f64 * part).round() as usize).copied().unwrap_or(0.0)
+        };
+        Percentiles {
+            p50_milliseconds: at(0.5),
+            p95_milliseconds: at(0.95),
+            max_milliseconds: at(1.0),
+            files_resolved: self.resolved / times.len().max(1),
+        }
+    }
 }
 
 /// Edits files spread over the tree one at a time and times the way to the new snapshot.
@@ -64,7 +128,7 @@ fn time_edits(
     edit: fn(&str, &str, usize) -> Option<String>,
 ) -> Result<Percentiles, Failure> {
     let root = indexer.root().to_path_buf();
-    let (mut times, mut resolved) = (Vec::new(), 0);
+    let mut timed = Timed::default();
     let mut number = 0;
     let step = (paths.len() / (count * 2)).max(1);
     for path in paths.iter().step_by(step) {
@@ -74,29 +138,13 @@ fn time_edits(
             continue;
         };
         fs::write(&absolute, edited)?;
-        let began = Instant::now();
-        let report = indexer.update(&[absolute])?;
-        times.push(milliseconds(began.elapsed()));
-        resolved += report.resolved;
-        if !report.changed {
-            Err(anyhow::anyhow!("the edit of `{path}` did not change the snapshot"))?;
-        }
+        timed.update(indexer, &absolute)?;
         number += 1;
         if number == count {
             break;
         }
     }
-    times.sort_by(f64::total_cmp);
-    let at = |part: f64| {
-        let last = times.len().saturating_sub(1);
-        times.get((last as f64 * part).round() as usize).copied().unwrap_or(0.0)
-    };
-    Ok(Percentiles {
-        p50_milliseconds: at(0.5),
-        p95_milliseconds: at(0.95),
-        max_milliseconds: at(1.0),
-        files_resolved: resolved / number.max(1),
-    })
+    Ok(timed.percentiles())
 }
 
 /// Adds a function to the end of a file.
@@ -124,15 +172,20 @@ fn rename_definition(path: &str, text: &str, number: usize) -> Option<String> {
 
 /// Where the line of the first function at the top of a file starts, and where its name does.
 fn first_function(path: &str, text: &str) -> Option<(usize, usize)> {
-    let word = match path.rsplit('.').next()? {
+    let word = first_word(path)?;
+    let at = text.find(word)?;
+    Some((at + 1, at + word.len()))
+}
+
+/// What a function at the top of a file begins with.
+fn first_word(path: &str) -> Option<&'static str> {
+    Some(match path.rsplit('.').next()? {
         "py" => "\ndef ",
         "go" => "\nfunc ",
         "js" | "ts" | "tsx" | "jsx" => "\nfunction ",
         "rs" => "\nfn ",
         _ => return None,
-    };
-    let at = text.find(word)?;
-    Some((at + 1, at + word.len()))
+    })
 }
 
 fn add_statement(path: &str, text: &str, number: usize) -> Option<String> {
