@@ -92,7 +92,8 @@ impl Packages {
         let projects = manifests
             .iter()
             .filter_map(|manifest| projects::read(manifest, manifests));
-        packages.projects = Projects::new(projects.collect());
+        let solutions: Vec<Vec<String>> = manifests.iter().filter_map(projects::solution).collect();
+        packages.projects = Projects::new(projects.collect(), &solutions);
         packages
     }
 

@@ -1,7 +1,9 @@
-//! Projects of a tree and which of them each other's code sees: Composer packages, Maven and Gradle modules, .NET projects.
+//! Projects of a tree and which of them each other's code sees: Composer packages, Maven and Gradle modules, .NET projects and
+//! solutions.
 //!
 //! Languages whose namespaces say nothing of directories find a type by its qualified name wherever it lies. Where several
-//! projects define the same one, the file's own project comes first, then those that it depends on. That is all that these
+//! projects define the same one, the file's own project comes first, then those that it depends on, then those that are built
+//! with it. That is all that these
 //! manifests decide here, so reading them is a matter of a few tags and keys; nothing is run.
 
 use crate::resolve::modules::join;
@@ -158,13 +160,7 @@ fn gradle(directory: &str, text: &str, manifests: &[Manifest]) -> Project {
             references.push(format!("/{place}"));
         }
     }
-    let name = directory.rsplit('/').next().unwrap_or(directory);
-    Project {
-        directory: directory.to_string(),
-        name: name.to_string(),
-        references,
-        sources: Vec::new(),
-    }
+    named_by_place(directory, references)
 }
 
 fn dotnet(directory: &str, text: &str) -> Project {
@@ -179,13 +175,33 @@ fn dotnet(directory: &str, text: &str) -> Project {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         references.extend(join(directory, folder).map(|place| format!("/{place}")));
     }
-    let name = directory.rsplit('/').next().unwrap_or(directory);
+    named_by_place(directory, references)
+}
+
+/// A project that is called what its directory is called.
+fn named_by_place(directory: &str, references: Vec<String>) -> Project {
     Project {
         directory: directory.to_string(),
-        name: name.to_string(),
+        name: directory.rsplit('/').next().unwrap_or(directory).to_string(),
         references,
         sources: Vec::new(),
     }
+}
+
+/// The directories of the projects that a solution builds together:
+/// `Project("{kind}") = "Name", "path\\Name.csproj", "{id}"`.
+pub(super) fn solution(manifest: &Manifest) -> Option<Vec<String>> {
+    let (directory, name) = manifest.path.rsplit_once('/').unwrap_or(("", &manifest.path));
+    if !name.ends_with(".sln") {
+        return None;
+    }
+    let projects = manifest.text.lines().filter_map(|line| {
+        let quoted = line.trim().strip_prefix("Project(")?;
+        let path = quoted.split('"').nth(5).filter(|path| path.ends_with("proj"))?;
+        let path = path.replace('\\', "/");
+        join(directory, path.rsplit_once('/').map_or("", |(folder, _)| folder))
+    });
+    Some(projects.take(MAX_PROJECTS).collect())
 }
 
 /// All projects of a tree.
@@ -195,10 +211,12 @@ pub struct Projects {
     all: Vec<Project>,
     /// By project: those that it depends on, however indirectly, sorted.
     reached: Vec<Vec<u32>>,
+    /// By project: the solutions that build it, sorted.
+    solutions: Vec<Vec<u32>>,
 }
 
 impl Projects {
-    pub(super) fn new(mut all: Vec<Project>) -> Projects {
+    pub(super) fn new(mut all: Vec<Project>, solutions: &[Vec<String>]) -> Projects {
         all.sort();
         all.dedup_by(|later, first| later.directory == first.directory);
         if all.len() < 2 || all.len() > MAX_PROJECTS {
@@ -216,7 +234,16 @@ impl Projects {
             .map(|project| project.references.iter().filter_map(find).collect())
             .collect();
         let reached = (0..all.len() as u32).map(|project| closure(&direct, project)).collect();
-        Projects { all, reached }
+        let builds = |solution: &&Vec<String>, project: &Project| solution.contains(&project.directory);
+        let solutions = all.iter().map(|project| {
+            let building = (0..).zip(solutions).filter(|(_, solution)| builds(solution, project));
+            building.map(|(number, _)| number).collect()
+        });
+        Projects {
+            solutions: solutions.collect(),
+            all,
+            reached,
+        }
     }
 
     /// Whether there is nothing to choose between.
@@ -246,13 +273,18 @@ impl Projects {
         }
     }
 
-    /// How far from `from` code of `to` is: its own project, one that it depends on, any other.
+    /// How far from `from` code of `to` is: its own project, one that it depends on, one that is built with it, any other.
     pub fn distance(&self, from: u32, to: u32) -> u8 {
         if from == to {
             return 0;
         }
         let reached = self.reached.get(from as usize);
-        2 - u8::from(reached.is_some_and(|reached| reached.binary_search(&to).is_ok()))
+        if reached.is_some_and(|reached| reached.binary_search(&to).is_ok()) {
+            return 1;
+        }
+        let of = |project: u32| self.solutions.get(project as usize).map_or(&[][..], Vec::as_slice);
+        let together = of(from).iter().any(|solution| of(to).binary_search(solution).is_ok());
+        3 - u8::from(together)
     }
 }
 
@@ -286,7 +318,11 @@ mod tests {
     }
 
     fn projects(manifests: &[Manifest]) -> Projects {
-        Projects::new(manifests.iter().filter_map(|one| read(one, manifests)).collect())
+        let solutions: Vec<Vec<String>> = manifests.iter().filter_map(solution).collect();
+        Projects::new(
+            manifests.iter().filter_map(|one| read(one, manifests)).collect(),
+            &solutions,
+        )
     }
 
     /// The distance between two files.
@@ -314,7 +350,7 @@ mod tests {
             0
         );
         assert_eq!(between(&projects, "web/A.java", "core/B.java"), 1);
-        assert_eq!(between(&projects, "core/A.java", "web/B.java"), 2);
+        assert_eq!(between(&projects, "core/A.java", "web/B.java"), 3);
     }
 
     #[test]
@@ -330,7 +366,7 @@ mod tests {
         ]);
         assert_eq!(between(&projects, "app/ui/A.java", "app/lib/core/B.java"), 1);
         assert_eq!(between(&projects, "app/other/A.java", "app/lib/core/B.java"), 1);
-        assert_eq!(between(&projects, "app/lib/core/A.java", "app/ui/B.java"), 2);
+        assert_eq!(between(&projects, "app/lib/core/A.java", "app/ui/B.java"), 3);
     }
 
     #[test]
@@ -343,7 +379,27 @@ mod tests {
             manifest("src/Core/Core.csproj", "<Project Sdk=\"x\"></Project>"),
         ]);
         assert_eq!(between(&projects, "src/Web/A.cs", "src/Core/B.cs"), 1);
-        assert_eq!(between(&projects, "src/Core/A.cs", "src/Web/B.cs"), 2);
+        assert_eq!(between(&projects, "src/Core/A.cs", "src/Web/B.cs"), 3);
+    }
+
+    #[test]
+    fn projects_of_one_solution_are_nearer_than_others() {
+        let plain = "<Project Sdk=\"x\"></Project>";
+        let line = |path: &str| format!("Project(\"{{FAE0}}\") = \"Name\", \"{path}\", \"{{12}}\"\r\nEndProject\r\n");
+        let text = format!(
+            "Microsoft Visual Studio Solution File\r\n{}{}{}",
+            line("Web\\Web.csproj"),
+            line("Core\\Core.csproj"),
+            line("docs")
+        );
+        let projects = projects(&[
+            manifest("new/All.sln", &text),
+            manifest("new/Web/Web.csproj", plain),
+            manifest("new/Core/Core.csproj", plain),
+            manifest("old/Core/Core.csproj", plain),
+        ]);
+        assert_eq!(between(&projects, "new/Web/A.cs", "new/Core/B.cs"), 2);
+        assert_eq!(between(&projects, "new/Web/A.cs", "old/Core/B.cs"), 3);
     }
 
     #[test]
@@ -378,6 +434,7 @@ mod tests {
             for path in ["pom.xml", "composer.json", "x/build.gradle", "x/X.csproj"] {
                 read(&manifest(path, text), &[]);
             }
+            solution(&manifest("x/X.sln", &format!("Project({text}")));
         }
     }
 }

@@ -87,7 +87,7 @@ impl Bindings {
                 .collect(),
         };
         bindings.add_declared(facts, hoists);
-        bindings.add_flows(facts);
+        bindings.add_flows(facts, hoists);
         bindings.writes.sort_by_key(|write| (write.binding, write.from));
         for write in bindings.writes.iter().filter(|write| write.always()) {
             if let Some(known) = bindings.has_always.get_mut(write.binding as usize) {
@@ -163,10 +163,17 @@ impl Bindings {
 
     /// The innermost function around byte `at`: the last one that starts before it, or one around that.
     fn function_at(&self, at: u32) -> u32 {
-        let mut candidate = self
-            .functions
-            .partition_point(|function| function.start <= at)
-            .checked_sub(1);
+        self.innermost(self.functions.partition_point(|function| function.start <= at), at)
+    }
+
+    /// As [`Bindings::function_at`], without one that starts there.
+    fn function_around(&self, at: u32) -> u32 {
+        self.innermost(self.functions.partition_point(|function| function.start < at), at)
+    }
+
+    /// Of the first `started` functions, the innermost around byte `at`.
+    fn innermost(&self, started: usize, at: u32) -> u32 {
+        let mut candidate = started.checked_sub(1);
         while let Some(index) = candidate {
             let function = &self.functions[index];
             if at < function.end {
@@ -211,7 +218,7 @@ impl Bindings {
         }
     }
 
-    fn add_flows(&mut self, facts: &FileFacts) {
+    fn add_flows(&mut self, facts: &FileFacts, hoists: bool) {
         let last = last_mentions(facts);
         for flow in &facts.flows {
             match *flow {
@@ -228,11 +235,16 @@ impl Bindings {
                             Expression::Definition(id) => Source::Definition(id),
                             _ => Source::Value(value),
                         };
+                        // Where definitions run in order, one of a name that is there already replaces it.
+                        let writer = match source {
+                            Source::Definition(_) if !hoists => self.function_around(at),
+                            _ => self.function_at(at),
+                        };
                         self.writes.push(Write {
                             binding: binding.0,
                             from: at.max(last[value.index()]),
                             conditional,
-                            elsewhere: self.function_at(at) != home,
+                            elsewhere: writer != home,
                             source,
                         });
                     }

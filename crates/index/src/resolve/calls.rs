@@ -307,7 +307,8 @@ impl Evaluation<'_> {
             return;
         }
         let index = receiver_index(parameters).unwrap_or(RECEIVER);
-        self.contribute(Key::parameter(function, index), &[receiver], Evidence::FollowedValue);
+        let receiver = self.told_to(function, &[receiver]);
+        self.contribute(Key::parameter(function, index), &receiver, Evidence::FollowedValue);
     }
 
     pub(super) fn pass_arguments(
@@ -410,6 +411,7 @@ impl Evaluation<'_> {
                 useful.push(fact);
             }
         }
+        let useful = self.told_to(function, &useful);
         if useful.is_empty() {
             return;
         }
@@ -437,6 +439,21 @@ impl Evaluation<'_> {
         }
     }
 
+    /// What a spread sequence passes for the parameter at `position`, when the call passes it that way.
+    fn spread_argument(&mut self, arguments: &Arguments, position: usize) -> Option<Set> {
+        let start = arguments.positional.iter().position(|(_, spread)| *spread)?;
+        let offset = position.checked_sub(start)?;
+        let containers = self.expand(arguments.positional[start].0.facts());
+        let mut held = Set::default();
+        for &fact in containers.facts() {
+            if let Value::Object(object) = fact.value {
+                self.add_content(object, position_word(offset), fact.evidence, &mut held);
+                self.add_content(object, UNKEYED, fact.evidence, &mut held);
+            }
+        }
+        Some(held)
+    }
+
     /// What a function gives back, with its parameters replaced by the arguments.
     pub fn returned(&mut self, function: Place, receiver: Option<Fact>, arguments: &Arguments, set: &mut Set) {
         let results = self.read(Key::returned(function));
@@ -462,8 +479,12 @@ impl Evaluation<'_> {
                     } else {
                         0
                     };
-                    let position = index.checked_sub(shift);
-                    let by_position = position.and_then(|position| arguments.positional.get(position as usize));
+                    let position = index.checked_sub(shift).map(|position| position as usize);
+                    if let Some(spread) = position.and_then(|position| self.spread_argument(arguments, position)) {
+                        set.extend_at_best(spread.facts(), Evidence::FollowedValue);
+                        continue;
+                    }
+                    let by_position = position.and_then(|position| arguments.positional.get(position));
                     let name = parameters.get(index as usize).map(|parameter| parameter.name);
                     let by_name = arguments.named.iter().find(|(known, _)| Some(*known) == name);
                     let value = by_name

@@ -41,8 +41,10 @@ impl Evaluation<'_> {
             }
         }
         let mut extra = Set::default();
+        // What becomes of a class is a class: a decorator that is applied with and without arguments only seems to give itself.
+        let is_class = matches!(plain, Value::Class(_));
         for &fact in value.facts() {
-            if fact.value != plain {
+            if fact.value != plain && (!is_class || matches!(fact.value, Value::Class(_))) {
                 extra.insert(fact.at_best(Evidence::FollowedValue));
             }
         }
@@ -104,7 +106,8 @@ impl Evaluation<'_> {
                 for object in objects.facts() {
                     match object.value {
                         Value::Instance(class) | Value::Class(class) | Value::Function(class) => {
-                            self.contribute(Key::field(class, word), facts, Evidence::Lexical);
+                            let facts = self.told_to(class, facts);
+                            self.contribute(Key::field(class, word), &facts, Evidence::Lexical);
                         }
                         Value::Object(object) => self.fill(object, word, facts),
                         Value::Module(file) => self.contribute(Key::variable(file, word), facts, Evidence::Lexical),
@@ -123,6 +126,14 @@ impl Evaluation<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Of what is put into something of another file, what counts there: the doubles of a test are of no use to what it tests.
+    pub(super) fn told_to(&self, target: Place, facts: &[Fact]) -> SmallVec<[Fact; 4]> {
+        let linker = self.linker;
+        let from_test = target.file != self.file && linker.has_tests(self.file) && !linker.has_tests(target.file);
+        let is_double = |value: Value| from_test && value.file().is_some_and(|file| linker.has_tests(file));
+        facts.iter().filter(|fact| !is_double(fact.value)).copied().collect()
     }
 
     /// Contributes the types of parameters that are functions.

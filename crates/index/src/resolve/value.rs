@@ -1,7 +1,7 @@
 //! What an expression can be worth: a small bounded set of values, each with the evidence for it.
 //!
-//! Sets are kept sorted and overflow to one [`Value::Many`], so a result never depends on the order of insertion and
-//! never grows without bound.
+//! Sets are kept sorted, and past a bound they keep what is known directly beside one [`Value::Many`], so a result never depends
+//! on the order of insertion and never grows without bound.
 
 use smallvec::SmallVec;
 
@@ -120,6 +120,17 @@ impl Fact {
 /// Largest number of values a set tells apart.
 pub const MAX_SET: usize = 16;
 
+/// The evidence of [`Value::Many`] beside which everything that is known directly is kept.
+const OVERFLOWN: Evidence = Evidence::Candidate;
+
+/// The evidence of [`Value::Many`] that stands alone: even what is known directly is too much.
+const FULL: Evidence = Evidence::UniqueName;
+
+/// Whether it is known without following values.
+fn is_direct(fact: Fact) -> bool {
+    fact.evidence <= Evidence::Inherited
+}
+
 /// A bounded sorted set of facts.
 #[derive(PartialEq, Eq, Debug, Default)]
 pub struct Set(SmallVec<[Fact; 2]>);
@@ -162,7 +173,18 @@ impl Set {
 
     /// Whether more is possible than the set can say.
     pub fn is_many(&self) -> bool {
-        matches!(self.0.as_slice(), [Fact { value: Value::Many, .. }])
+        self.many().is_some()
+    }
+
+    /// The evidence of [`Value::Many`], which is the last of all values: [`FULL`] when not even what is known directly fits.
+    fn many(&self) -> Option<Evidence> {
+        match self.0.last() {
+            Some(&Fact {
+                value: Value::Many,
+                evidence,
+            }) => Some(evidence),
+            _ => None,
+        }
     }
 
     /// Adds a fact; of two for the same value the better evidence stays.
@@ -172,16 +194,16 @@ impl Set {
 
     /// As [`Set::insert`]; says whether the set is another one now.
     pub fn grow(&mut self, fact: Fact) -> bool {
-        if self.0.is_empty() && fact.value != Value::Many {
+        if self.0.is_empty() {
             self.0.push(fact);
             return true;
         }
-        if self.is_many() {
+        let many = self.many();
+        if many.is_some_and(|many| many != OVERFLOWN || (fact.value != Value::Many && !is_direct(fact))) {
             return false;
         }
         if fact.value == Value::Many {
-            self.overflow();
-            return true;
+            return self.overflow(fact.evidence);
         }
         match self.0.binary_search_by(|known| known.value.cmp(&fact.value)) {
             Ok(found) => {
@@ -191,9 +213,12 @@ impl Set {
                 }
                 better
             }
-            Err(_) if self.0.len() == MAX_SET => {
-                self.overflow();
-                true
+            Err(_) if many.is_some() && self.0.len() == MAX_SET => self.overflow(FULL),
+            Err(place) if self.0.len() == MAX_SET => {
+                if is_direct(fact) {
+                    self.0.insert(place, fact);
+                }
+                self.overflow(OVERFLOWN)
             }
             Err(place) => {
                 self.0.insert(place, fact);
@@ -202,9 +227,17 @@ impl Set {
         }
     }
 
-    fn overflow(&mut self) {
-        self.0.clear();
-        self.0.push(Fact::new(Value::Many, Evidence::Candidate));
+    /// Says that there are more; whether that is news.
+    fn overflow(&mut self, how: Evidence) -> bool {
+        let before = (self.0.len(), self.many());
+        self.0.retain(|fact| fact.value != Value::Many && is_direct(*fact));
+        if how != OVERFLOWN || self.0.len() >= MAX_SET {
+            self.0.clear();
+            self.0.push(Fact::new(Value::Many, FULL));
+        } else {
+            self.0.push(Fact::new(Value::Many, OVERFLOWN));
+        }
+        before != (self.0.len(), self.many())
     }
 
     /// Adds all of `facts`.

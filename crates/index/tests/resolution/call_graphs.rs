@@ -205,3 +205,24 @@ fn java_second() {
 fn rust_second() {
     check(include_str!("call_graphs/second/rust.txt"), "rs", 0.95, 0.9);
 }
+
+/// The third set, written in the same way: more of what one program does with the values of another.
+#[test]
+fn python_third() {
+    check(include_str!("call_graphs/third/python.txt"), "py", 0.95, 0.9);
+}
+
+#[test]
+fn javascript_third() {
+    check(include_str!("call_graphs/third/javascript.txt"), "js", 0.95, 0.9);
+}
+
+#[test]
+fn java_third() {
+    check(include_str!("call_graphs/third/java.txt"), "java", 0.95, 0.9);
+}
+
+#[test]
+fn rust_third() {
+    check(include_str!("call_graphs/third/rust.txt"), "rs", 0.95, 0.9);
+}

@@ -4,8 +4,11 @@ use syntax::facts::{Expression, ExpressionId, Flags, List, Reference, Role};
 
 use super::{Emission, End, Ends, arguments_of};
 use crate::model::{EdgeKind, Evidence};
-use crate::resolve::links::is_variable;
+use crate::resolve::links::{is_function, is_variable};
 use crate::resolve::value::{Fact, Place, Set, Value};
+
+/// Up to how many functions of other files a call of a parameter is told to call.
+const MAX_PASSED: usize = 3;
 
 impl Emission<'_, '_> {
     /// What runs when a decorator is applied: the decorator, or what a call of it gives. For decorators of other files the
@@ -54,6 +57,7 @@ impl Emission<'_, '_> {
             .fitting(values, arguments_of(reference), self.list_of(reference));
         let values = self.as_named(values);
         let mut ends = Ends::new();
+        let values = self.made_variable(reference.expression, values, &mut ends);
         if self.evaluation.policy.policy.runs_decorators {
             // `object.property()` reads the property before it calls what that gives.
             let found = self.definitions_of(reference.expression);
@@ -69,6 +73,7 @@ impl Emission<'_, '_> {
             known |= matches!(fact.value, Value::Foreign | Value::Many);
             self.callee(fact, reference, 2, &mut ends);
         }
+        self.ambiguous(reference.expression, &mut ends);
         self.heirs_given(reference.expression, &mut ends);
         known |= !ends.is_empty() || !values.is_empty();
         let policy = self.evaluation.policy.policy;
@@ -91,13 +96,107 @@ impl Emission<'_, '_> {
         self.push(reference.within, reference.at, &ends);
     }
 
+    /// Functions that many files pass for a parameter are candidates and no more: none of them is what this call is about.
+    fn ambiguous(&self, callee: ExpressionId, ends: &mut Ends) {
+        let file = self.evaluation.file;
+        let is_parameter = |fact: &Fact| matches!(fact.value, Value::Parameter(..));
+        let passed = |evidence: Evidence, end: End| {
+            evidence == Evidence::FollowedValue && matches!(end, End::Definition(place) if place.file != file)
+        };
+        // A class and its constructor are one candidate.
+        let count = ends
+            .iter()
+            .filter(|(end, evidence, kind)| *kind == EdgeKind::Calls && passed(*evidence, *end))
+            .count();
+        if count > MAX_PASSED && self.evaluation.facts_of(callee).iter().any(is_parameter) {
+            for (end, evidence, _) in ends.iter_mut() {
+                if passed(*evidence, *end) {
+                    *evidence = Evidence::Candidate;
+                }
+            }
+        }
+    }
+
+    /// Adds the variable of another file that a call names, when it holds nothing but what something made: closures, instances,
+    /// results of calls. Gives the values that remain to be called; what was made is still mentioned.
+    fn made_variable(&mut self, callee: ExpressionId, values: Set, ends: &mut Ends) -> Set {
+        let is_name = matches!(
+            self.evaluation.facts.expression(callee),
+            Expression::Bound { .. } | Expression::Member { .. }
+        );
+        let made = |fact: &Fact| match fact.value {
+            Value::Function(_) | Value::Method(..) => fact.evidence > Evidence::Inherited,
+            Value::Instance(_) | Value::Foreign | Value::Many | Value::Parameter(..) => true,
+            _ => false,
+        };
+        if !self.evaluation.policy.policy.calls_made_variables || !is_name || !values.facts().iter().all(made) {
+            return values;
+        }
+        let mut variables = Ends::new();
+        for (end, evidence) in self.definitions_of(callee) {
+            if let End::Definition(place) = end
+                && place.file != self.evaluation.file
+                && self.is_made(place, &values)
+            {
+                variables.push((end, evidence, EdgeKind::Calls));
+            }
+        }
+        if variables.is_empty() {
+            return values;
+        }
+        ends.extend(variables);
+        let mut rest = Set::default();
+        for &fact in values.facts() {
+            match fact.value {
+                Value::Function(function) | Value::Method(function, _) => {
+                    ends.push((End::Definition(function), fact.evidence, EdgeKind::References));
+                }
+                Value::Instance(class) => {
+                    let call_member = self.evaluation.policy.call_member;
+                    for found in self.evaluation.find_members(class, false, call_member) {
+                        ends.push((End::Definition(found.member), fact.evidence, EdgeKind::References));
+                    }
+                }
+                _ => rest.insert(fact),
+            }
+        }
+        rest
+    }
+
+    /// Whether a definition is a variable that is no other name of what it holds.
+    fn is_made(&self, variable: Place, values: &Set) -> bool {
+        let linker = self.evaluation.linker;
+        let is_closure = |function: Place| {
+            let around = linker.definition(function).and_then(|link| {
+                linker.definition(Place {
+                    file: function.file,
+                    id: link.parent,
+                })
+            });
+            around.is_some_and(|around| is_function(around.kind))
+        };
+        let Some(link) = linker.definition(variable) else {
+            return false;
+        };
+        if !is_variable(link.kind) || link.flags.contains(Flags::GETTER) {
+            return false;
+        }
+        let made_here = link.owner.is_none() && linker.aliases(variable.file, link.name).is_empty();
+        made_here
+            || values.facts().iter().all(|fact| match fact.value {
+                Value::Function(function) | Value::Method(function, _) => is_closure(function),
+                _ => true,
+            })
+    }
+
     /// Of a decorated function that another file defines, the function itself: what its decorators put before it is told
     /// there, not by every caller.
-    pub(super) fn as_named(&self, values: Set) -> Set {
+    fn as_named(&self, values: Set) -> Set {
         let linker = self.evaluation.linker;
+        let direct = |fact: &Fact| fact.evidence <= Evidence::Inherited;
         let elsewhere = |fact: &Fact| {
             let decorated = |place: Place| linker.definition(place).is_some_and(|link| link.decorated);
-            fact.evidence <= Evidence::Inherited
+            direct(fact)
                 && match fact.value {
                     Value::Function(place) | Value::Method(place, _) | Value::ClassMethod(place, _) => {
                         place.file != self.evaluation.file && decorated(place)
@@ -109,11 +208,7 @@ impl Emission<'_, '_> {
             return values;
         }
         let mut named = Set::default();
-        for &fact in values
-            .facts()
-            .iter()
-            .filter(|fact| fact.evidence <= Evidence::Inherited)
-        {
+        for &fact in values.facts().iter().filter(|fact| direct(fact)) {
             named.insert(fact);
         }
         named

@@ -110,6 +110,9 @@ pub struct Policy {
     pub unit_values: bool,
     /// Languages in which calling a variable counts as a call of the variable, besides what it is known to hold.
     pub calls_variables: &'static [&'static str],
+    /// A variable of another file that something made (a closure, an instance that can be called) is what a call of it calls;
+    /// what made it is told there, not by every caller.
+    pub calls_made_variables: bool,
     /// Up to how many members of a name a call with an unknown receiver may mean; it is told as matched by text. Members
     /// that all override one of them count once.
     pub guesses_members: usize,
@@ -326,6 +329,7 @@ impl Policy {
         libraries_call: Callbacks::None,
         unit_values: false,
         calls_variables: &[],
+        calls_made_variables: false,
         guesses_members: 0,
         singletons_apart: false,
         builtin_members: &[],

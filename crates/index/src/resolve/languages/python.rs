@@ -110,6 +110,7 @@ pub(super) const PYTHON: Policy = Policy {
     class_member: "__class__",
     transparent_elements: false,
     runs_decorators: true,
+    calls_made_variables: true,
     ..Policy::PLAIN
 };
 

@@ -174,6 +174,18 @@ fn chain<'t>(lowering: &mut Lowering<'t>, tokens: &[Node<'t>], at: usize) -> (Ex
         } else if step == "." && kind_at(next + 1) == "await" {
             value = lowering.wrap(value, Expression::Unwrap);
             next += 2;
+        } else if step == "token_tree" && opens(next) == "{" && lowering.text(position).starts_with(char::is_uppercase)
+        {
+            // `Type { field: value }` makes an instance; what is put into its fields is walked, not followed.
+            list(lowering, tokens[next]);
+            lowering.reference(value, Role::Instantiate, position);
+            let none = lowering.push_list(&[]);
+            let made = Expression::New {
+                type_: value,
+                arguments: none,
+            };
+            value = lowering.push_expression(made, first.start_byte());
+            next += 1;
         } else if step == "token_tree" && opens(next) == "[" {
             list(lowering, tokens[next]);
             value = lowering.wrap(value, |object| Expression::Index { object, key: None });
