@@ -1,9 +1,9 @@
 //! What the language's own functions and methods do with values: `map`, `partial`, `append`, `then`.
 
-use super::calls::Arguments;
+use super::calls::{Arguments, receiver_index};
 use super::evaluate::{Evaluation, position_word};
 use super::languages::{Builtin, Operation};
-use super::value::{Fact, Place, Set, Value};
+use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
 use syntax::facts::{Expression, ExpressionId};
@@ -163,6 +163,24 @@ impl Evaluation<'_> {
         });
         if let Some(class) = class {
             set.insert(Fact::new(Value::Super(class), Evidence::DeclaredReceiver));
+        }
+    }
+
+    /// Adds what comes after `class` for those heirs that are known to run `function`: where bases are merged, that may be
+    /// a class of which `class` knows nothing.
+    pub(super) fn sideways(&mut self, class: Place, function: Place, set: &mut Set) {
+        let linker = self.linker;
+        let above = |class: Place| linker.ancestry(class).map_or(&[][..], |ancestry| &ancestry.classes);
+        let index = receiver_index(linker.parameters(function)).unwrap_or(RECEIVER);
+        let given = self.read(Key::parameter(function, index));
+        for fact in given.facts() {
+            let Value::Instance(heir) = fact.value else { continue };
+            let mut after = above(heir).iter().skip_while(|&&other| other != class).skip(1);
+            if let Some(&next) = after.next()
+                && !above(class).contains(&next)
+            {
+                set.insert(Fact::new(Value::Instance(next), Evidence::Dispatch));
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Name};
 
 use super::Changed;
 use super::bindings::Bindings;
-use super::languages::Compiled;
+use super::languages::{BaseOrder, Compiled};
 use super::linker::Names;
 use super::members;
 use super::names::is_callable;
@@ -359,10 +359,19 @@ impl<'a> Evaluation<'a> {
                 set
             }
             Expression::This(scope) => self.this(scope),
-            Expression::Super(scope) => match self.receiver_of(scope).0 {
-                Some(class) => Set::of(Value::Super(class), Evidence::DeclaredReceiver),
-                None => Set::default(),
-            },
+            Expression::Super(scope) => {
+                let (class, function) = self.receiver_of(scope);
+                let mut set = Set::default();
+                if let Some(class) = class {
+                    set.insert(Fact::new(Value::Super(class), Evidence::DeclaredReceiver));
+                    if let Some(function) = function
+                        && self.policy.policy.order == BaseOrder::C3
+                    {
+                        self.sideways(class, self.place(function), &mut set);
+                    }
+                }
+                set
+            }
             Expression::Choice(list) => {
                 let mut set = Set::default();
                 for &choice in self.facts.list(list) {

@@ -4,9 +4,8 @@
 //! with them both ways. The sample depends on the seed and the symbols' names alone.
 //!
 //! A server names the declaration that a call refers to; we also name the overrides that it may run. Precision is therefore told
-//! twice: as the server sees it, and with a call of what a symbol overrides counted as right, or of a variable whose type has the
-//! symbol (`handler(event)` runs `Handler.__call__`). The latter asks the server what is meant at up to [`MAX_DISPATCHED`] of
-//! the places that only we know.
+//! twice: as the server sees it, and with a call of what a symbol overrides counted as right. The latter asks the server what
+//! is meant at up to [`MAX_DISPATCHED`] of the places that only we know.
 
 pub(super) mod server;
 mod tree;
@@ -80,7 +79,7 @@ struct Score {
     truth: usize,
     found: usize,
     agreed: usize,
-    /// Calls of what the symbol overrides, or of a variable of the symbol's type, by what the server says of them.
+    /// Calls of what the symbol overrides, by what the server says of them.
     overrides: usize,
     /// Calls of which only we know and that the server was not asked about any more.
     unasked: usize,
@@ -339,11 +338,7 @@ impl Comparison<'_> {
         let absolute = self.root.join(&site.0);
         server.open(&absolute, self.tree.language(file), self.tree.text(file))?;
         let targets = server.definitions(&absolute, site.1 - 1, column, patience);
-        let types = server.types(&absolute, site.1 - 1, column, patience);
         server.close(&absolute)?;
-        if self.is_within(symbol, &types.unwrap_or_default()) {
-            return Ok(Refers::ToOverridden);
-        }
         let mut above = self.overridden.get(&symbol).cloned().unwrap_or_default();
         let mut next = 0;
         while let Some(&one) = above.get(next) {
@@ -363,17 +358,6 @@ impl Comparison<'_> {
         };
         let found = targets.unwrap_or_default().iter().any(is_above);
         Ok(if found { Refers::ToOverridden } else { Refers::Elsewhere })
-    }
-
-    /// Whether one of the types is the symbol's own.
-    fn is_within(&self, symbol: SymbolRef, types: &[server::CallSite]) -> bool {
-        let facts = self.tree.facts(symbol.file);
-        let path = self.root.join(self.tree.path(symbol.file));
-        let owner = symbol.definition.and_then(|id| facts.definition(id).parent);
-        let at = owner.map(|owner| facts.definition(owner).name_at.line);
-        types
-            .iter()
-            .any(|type_| path == Path::new(&type_.path) && at == Some(type_.line + 1))
     }
 
     /// Whether something is called at the position.

@@ -25,6 +25,7 @@ impl Hooks for Python {
                 .contains('|')
                 .then(|| annotations::union(lowering, node)),
             "binary_operator" => joined(lowering, node),
+            "subscript" if is_slice(lowering, node) && role == Role::Read => Some(sliced(lowering, node)),
             "subscript" | "generic_type" => annotations::generic(lowering, node, role),
             "assignment" | "augmented_assignment" => {
                 let extended = (node.kind() == "augmented_assignment").then(|| extended(lowering, node));
@@ -132,6 +133,25 @@ impl Hooks for Python {
             }
         }
     }
+}
+
+fn is_slice<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> bool {
+    let key = lowering.field(node, "subscript");
+    key.is_some_and(|key| key.kind() == "slice")
+}
+
+/// `items[1:]` holds what `items` holds.
+fn sliced<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let mut value = UNKNOWN;
+    let object = lowering.field(node, "value");
+    let children = lowering.children(node);
+    for child in children.named().map(|child| child.node) {
+        let lowered = lowering.lower(child, Role::Read);
+        if Some(child) == object {
+            value = lowered;
+        }
+    }
+    value
 }
 
 /// The string that opens a body.

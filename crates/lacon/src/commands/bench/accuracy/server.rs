@@ -68,9 +68,7 @@ impl Server {
                 // We read what any feature of a crate brings, so the server must too; only rust-analyzer knows the word.
                 "initializationOptions": {"cargo": {"features": "all"}},
                 "capabilities": {
-                    "textDocument": {
-                        "callHierarchy": {"dynamicRegistration": false}, "references": {}, "definition": {}, "typeDefinition": {},
-                    },
+                    "textDocument": {"callHierarchy": {"dynamicRegistration": false}, "references": {}, "definition": {}},
                     "workspace": {"configuration": true, "workspaceFolders": true},
                     "window": {"workDoneProgress": true},
                 },
@@ -146,30 +144,8 @@ impl Server {
         column: u32,
         patience: Duration,
     ) -> anyhow::Result<Vec<CallSite>> {
-        self.places("textDocument/definition", path, line, column, patience)
-    }
-
-    /// Where the type of what is mentioned at the position is defined.
-    pub(super) fn types(
-        &mut self,
-        path: &Path,
-        line: u32,
-        column: u32,
-        patience: Duration,
-    ) -> anyhow::Result<Vec<CallSite>> {
-        self.places("textDocument/typeDefinition", path, line, column, patience)
-    }
-
-    fn places(
-        &mut self,
-        method: &str,
-        path: &Path,
-        line: u32,
-        column: u32,
-        patience: Duration,
-    ) -> anyhow::Result<Vec<CallSite>> {
         let question = json!({"textDocument": {"uri": uri_of(path)}, "position": {"line": line, "character": column}});
-        let found = self.request(method, &question, patience)?;
+        let found = self.request("textDocument/definition", &question, patience)?;
         let places = match &found {
             Value::Array(places) => places.as_slice(),
             Value::Object(_) => std::slice::from_ref(&found),
