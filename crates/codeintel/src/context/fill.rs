@@ -3,7 +3,7 @@
 //! A plan is made for a number of estimated tokens; the whole is then counted exactly as it will be sent, and the plan is made
 //! larger or smaller until it just fits. Costs of single steps are estimates, so only the count of the whole decides.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use wire::answers::{ContextPack, PackReason, PackSource, PackSymbol};
 
@@ -49,7 +49,7 @@ const FILLED: usize = 95;
 /// Exact counts at most.
 const MOST_TRIES: usize = 12;
 /// A score that moved by less is still the one that the client was sent.
-const STEADY: f64 = 0.05;
+const STEADY: f64 = 0.1;
 
 /// Makes the pack.
 pub(crate) fn fill(
@@ -257,8 +257,25 @@ fn graph_kind(symbol: index::snapshot::SymbolView<'_>) -> &'static str {
     }
 }
 
-/// The symbols that a task is about, as far as the ranking can tell: the best, while they are nearly as good.
-pub(crate) fn targets(ranked: &[Ranked]) -> Vec<SymbolKey> {
+/// The symbols that a task is about, as far as the ranking can tell: those that the client was told while any is left of them,
+/// else the best, while they are nearly as good.
+pub(crate) fn targets(workspace: &Workspace, ranked: &[Ranked], base: Option<&ContextPack>) -> Vec<SymbolKey> {
+    let told = base.map_or(&[][..], |base| base.symbols.as_slice());
+    let told: HashSet<&str> = told
+        .iter()
+        .filter(|symbol| symbol.distance == 0)
+        .map(|symbol| symbol.id.as_str())
+        .collect();
+    let is_told = |item: &&Ranked| {
+        let symbol = workspace.symbol(item.key);
+        symbol.is_some_and(|symbol| told.contains(workspace.id(item.key.repository, symbol).as_str()))
+    };
+    if !told.is_empty() {
+        let left: Vec<SymbolKey> = ranked.iter().filter(is_told).map(|item| item.key).collect();
+        if !left.is_empty() {
+            return left;
+        }
+    }
     // What the task writes out is what it is about; words and meaning only where it writes nothing out.
     let written = |item: &&Ranked| matches!(item.evidence, Evidence::Named(_) | Evidence::Path(_));
     let has_written = ranked.iter().any(|item| written(&item));

@@ -31,7 +31,7 @@ pub struct ForTask {
 /// What matters for a task.
 pub fn context_for_task(workspace: &Workspace, ask: &ForTask, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
     let ranked = rank::for_task(workspace, checked(&ask.task)?);
-    let targets = targets(&ranked);
+    let targets = targets(workspace, &ranked, room.base);
     let is_vague = |item: &rank::Ranked| matches!(item.evidence, Evidence::Meaning | Evidence::Edge(..));
     let only_vague = ranked.iter().all(is_vague);
     let mut material = material(workspace, ranked, &targets, ask.explain);

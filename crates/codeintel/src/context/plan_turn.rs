@@ -47,7 +47,7 @@ const SYMBOLS: usize = 3;
 pub fn plan_turn(workspace: &Workspace, ask: &PlanTurn) -> Result<TurnPlan, QuestionError> {
     let task = checked(&ask.task)?;
     let ranked = rank::for_task(workspace, task);
-    let targets = targets(&ranked);
+    let targets = targets(workspace, &ranked, None);
     let mut steps = Vec::new();
     let mut step = |tool: &str, arguments: Value, why: String| {
         steps.push(Step {

@@ -71,6 +71,9 @@ pub(crate) struct Args {
 /// Edges that are calls.
 const CALLS: [EdgeKind; 2] = [EdgeKind::Calls, EdgeKind::Instantiates];
 
+/// So many refusals mean that the server does not work.
+const MOST_UNANSWERED: usize = 100;
+
 /// Direct callers that the server knows, and how many of them the blast radius has.
 #[derive(Default, Serialize)]
 struct Score {
@@ -96,6 +99,8 @@ struct Report {
     all: Score,
     /// Symbols all of whose calls in the graph are resolved.
     resolved: Score,
+    /// Symbols that the server refused to answer about.
+    unanswered: usize,
     misses: Vec<Miss>,
 }
 
@@ -158,6 +163,9 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
             "{name}: {} of {} direct callers of {} symbols, {:.3}",
             score.found, score.callers, score.symbols, score.recall
         ));
+    }
+    if report.unanswered > 0 {
+        output.line(format!("the server gave no answer about {} more", report.unanswered));
     }
     Ok(())
 }
@@ -225,8 +233,13 @@ impl Bench<'_> {
             return Ok(());
         };
         let path = self.root.join(symbol.path());
-        let Some(sites) = self.server.references(&path, line, column, self.patience)? else {
-            return Ok(());
+        // Of files that no build includes, some servers answer with an error.
+        let Ok(Some(sites)) = self.server.references(&path, line, column, self.patience) else {
+            self.report.unanswered += 1;
+            return match self.report.unanswered > MOST_UNANSWERED {
+                true => Err(anyhow!("the server gave no answer for {} symbols", self.report.unanswered).into()),
+                false => Ok(()),
+            };
         };
         let mut truth: BTreeMap<SymbolId, String> = BTreeMap::new();
         for site in sites {
