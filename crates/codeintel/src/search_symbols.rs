@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use syntax::facts::{Flags, Kind};
 use wire::answers::{FoundSymbol, SearchSymbols};
 
+use crate::descriptors::words::signature;
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::page::{self, Page};
@@ -103,7 +104,9 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
             name: symbol.name().to_string(),
             path: workspace.path(number, symbol.path()),
             line: u64::from(symbol.span().start_line),
-            sig: (!symbol.signature().is_empty()).then(|| symbol.signature().to_string()),
+            sig: Some(signature(symbol))
+                .filter(|text| !text.is_empty())
+                .map(str::to_string),
         })
         .collect();
     Ok(SearchSymbols {
