@@ -1,9 +1,9 @@
-//! Gives memory back to the system after a question that took much of it.
+//! Gives memory back to the system after a question that took much of it, and whenever nobody asks for a moment.
 //!
 //! The allocator keeps what was freed for the next time. Reading a whole repository for contracts takes a hundred megabytes for a
 //! second, and a server that lives for days should not hold them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A question shorter than this has not taken much.
@@ -11,12 +11,44 @@ pub(crate) const LONG: Duration = Duration::from_millis(20);
 /// Resident bytes beyond those at the last time that are worth the effort.
 const MUCH: u64 = 16 << 20;
 
+/// The same once nobody asks.
+const SOME: u64 = 1 << 20;
+/// Nobody asks, if nobody did for so long.
+const REST: Duration = Duration::from_millis(400);
+
 /// Bytes that were resident after memory was last given back.
 static RESIDENT: AtomicU64 = AtomicU64::new(0);
+/// Questions so far.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+/// Whether somebody waits for the rest that comes next.
+static IS_WAITED_FOR: AtomicBool = AtomicBool::new(false);
 
 /// Called after a long question; gives memory back where much has gathered.
 pub(crate) fn tidy() {
-    if resident() < RESIDENT.load(Ordering::Relaxed).saturating_add(MUCH) {
+    tidy_beyond(MUCH);
+}
+
+/// Called after every question, inside the asynchronous runtime; gives memory back when no other follows for a moment.
+pub(crate) fn rest_after_this() {
+    ASKED.fetch_add(1, Ordering::Relaxed);
+    if IS_WAITED_FOR.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    tokio::spawn(async {
+        loop {
+            let asked = ASKED.load(Ordering::Relaxed);
+            tokio::time::sleep(REST).await;
+            if ASKED.load(Ordering::Relaxed) == asked {
+                break;
+            }
+        }
+        IS_WAITED_FOR.store(false, Ordering::Relaxed);
+        drop(tokio::task::spawn_blocking(|| tidy_beyond(SOME)));
+    });
+}
+
+fn tidy_beyond(bytes: u64) {
+    if resident() < RESIDENT.load(Ordering::Relaxed).saturating_add(bytes) {
         return;
     }
     give_back();

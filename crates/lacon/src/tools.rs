@@ -221,7 +221,28 @@ fn put<P: DeserializeOwned, A: Serialize>(
 }
 
 fn read<P: DeserializeOwned>(arguments: Map<String, Value>) -> Result<P, Refusal> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| refusal("invalid_argument", error.to_string()))
+    let arguments = Value::Object(arguments);
+    P::deserialize(&arguments)
+        .map_err(|error| refusal("invalid_argument", misread::<P>(&arguments, &error.to_string())))
+}
+
+/// Which argument is wrong, and why: the one without which something else is, since the reader does not tell.
+fn misread<P: DeserializeOwned>(arguments: &Value, problem: &str) -> String {
+    if let Some((name, _)) = problem
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.split_once('`'))
+    {
+        return format!("argument `{name}` is missing");
+    }
+    let is_wrong = |name: &&String| {
+        let mut without = arguments.clone();
+        without.as_object_mut().map(|members| members.remove(*name));
+        P::deserialize(&without).map_or_else(|other| other.to_string() != problem, |_| true)
+    };
+    match arguments.as_object().and_then(|members| members.keys().find(is_wrong)) {
+        Some(name) => format!("argument `{name}`: {problem}"),
+        None => problem.to_string(),
+    }
 }
 
 fn value(found: &impl Serialize) -> Result<Value, Refusal> {

@@ -225,7 +225,7 @@ async fn what_is_wrong_is_said_with_its_remedy() {
             json!({"id": "pricey"}),
             "no_such_symbol\tno symbol `pricey` — nearest: shop.py::price",
         ),
-        ("get_callers", json!({}), "missing field `id`"),
+        ("get_callers", json!({}), "argument `id` is missing"),
         (
             "get_callers",
             json!({"id": "price", "depht": 2}),
@@ -234,7 +234,7 @@ async fn what_is_wrong_is_said_with_its_remedy() {
         (
             "get_callers",
             json!({"id": "price", "depth": "two"}),
-            "invalid type: string \"two\"",
+            "argument `depth`: invalid type: string \"two\"",
         ),
         (
             "get_callers",

@@ -177,6 +177,7 @@ impl Asker {
             () = self.context.ct.cancelled() => return Err(cancelled()),
         };
         drop(on_drop);
+        memory::rest_after_this();
         said.unwrap_or_else(|error| Err(refusal("internal_error", format!("the question failed: {error}"))))
     }
 

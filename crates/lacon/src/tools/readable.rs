@@ -259,7 +259,10 @@ mod tests {
         });
         assert_eq!(super::text(&value, Paint::default()), "b.py\n  g:3\n");
         let said = |min_tier| super::nothing("get_callers", &value, min_tier).unwrap();
-        assert_eq!(said(None), "no callers known, of any origin; every file of the index was looked at");
+        assert_eq!(
+            said(None),
+            "no callers known, of any origin; every file of the index was looked at"
+        );
         assert_eq!(
             said(Some("ast_resolved")),
             "no callers known, of origin ast_resolved or better; every file of the index was looked at"
