@@ -109,10 +109,11 @@ impl Emission<'_, '_> {
             .filter(|(end, evidence, kind)| *kind == EdgeKind::Calls && passed(*evidence, *end))
             .count();
         if count > MAX_PASSED && self.evaluation.facts_of(callee).iter().any(is_parameter) {
-            for (end, evidence, _) in ends.iter_mut() {
-                if passed(*evidence, *end) {
-                    *evidence = Evidence::Candidate;
-                }
+            for (_, evidence, _) in ends
+                .iter_mut()
+                .filter(|(_, evidence, _)| *evidence == Evidence::FollowedValue)
+            {
+                *evidence = Evidence::Candidate;
             }
         }
     }
