@@ -253,7 +253,7 @@ unsafe extern "C" fn allocate(size: usize) -> *mut c_void {
 }
 
 unsafe extern "C" fn allocate_zeroed(count: usize, size: usize) -> *mut c_void {
-    let size = count.checked_mul(size).unwrap_or(usize::MAX);
+    let size = count.saturating_mul(size);
     // Safe because the block has room for `size` bytes.
     unsafe {
         let block = allocate(size);
