@@ -3,40 +3,19 @@
 //!
 //! For measuring a language against a truth of one's own before (or without) building an index.
 
+mod directory;
+
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Instant;
 
-use index::model::{EdgeKind, FileId, Target};
+use index::model::{EdgeKind, Target};
 use index::resolve::Resolver;
-use index::tree::{Manifest, Resolve, Tree, is_manifest};
-use rayon::prelude::*;
-use syntax::facts::{FileFacts, Role};
+use index::tree::Resolve;
+use syntax::facts::Role;
 
-#[derive(Default)]
-struct Directory {
-    files: Vec<(String, &'static str, Arc<FileFacts>)>,
-    manifests: Vec<Manifest>,
-}
-
-impl Tree for Directory {
-    fn file_count(&self) -> usize {
-        self.files.len()
-    }
-    fn path(&self, file: FileId) -> &str {
-        &self.files[file.0 as usize].0
-    }
-    fn language(&self, file: FileId) -> &str {
-        self.files[file.0 as usize].1
-    }
-    fn facts(&self, file: FileId) -> Arc<FileFacts> {
-        self.files[file.0 as usize].2.clone()
-    }
-    fn manifests(&self) -> &[Manifest] {
-        &self.manifests
-    }
-}
+use directory::Directory;
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -46,30 +25,7 @@ fn main() -> std::io::Result<()> {
     let all = arguments.get(1).is_some_and(|word| word == "all");
     let calls = arguments.get(1).is_some_and(|word| word == "calls");
     let started = Instant::now();
-    let mut paths = Vec::new();
-    for entry in ignore::WalkBuilder::new(root).standard_filters(false).build().flatten() {
-        if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            paths.push(entry.into_path());
-        }
-    }
-    let read: Vec<_> = paths
-        .par_iter()
-        .filter_map(|path| read(Path::new(root), path))
-        .collect();
-    let mut tree = Directory::default();
-    for (path, text, file) in read {
-        if is_manifest(path.rsplit('/').next().unwrap_or(&path)) {
-            tree.manifests.push(Manifest {
-                path: path.as_str().into(),
-                text: text.as_str().into(),
-            });
-        }
-        if let Some((language, facts)) = file {
-            tree.files.push((path, language, facts));
-        }
-    }
-    tree.files.sort_by(|left, right| left.0.cmp(&right.0));
-    tree.manifests.sort_by(|left, right| left.path.cmp(&right.path));
+    let tree = Directory::read(Path::new(root));
     let extracted = started.elapsed();
     let resolved = Mutex::new(Vec::new());
     Resolver::new().resolve(&tree, index::tree::Keep::Nothing, &|file, edges| {
@@ -139,18 +95,4 @@ fn main() -> std::io::Result<()> {
     }
     out.flush()?;
     writeln!(std::io::stderr(), "{unresolved} calls unresolved")
-}
-
-type Read = (String, String, Option<(&'static str, Arc<FileFacts>)>);
-
-fn read(root: &Path, path: &Path) -> Option<Read> {
-    let name = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
-    let bytes = std::fs::read(path).ok()?;
-    let text = String::from_utf8(bytes).ok()?;
-    let language = syntax::languages::detect(&name, text.as_bytes());
-    if language.is_none() && !is_manifest(name.rsplit('/').next().unwrap_or(&name)) {
-        return None;
-    }
-    let facts = language.map(|language| (language.name(), Arc::new(syntax::extract(language, &text))));
-    Some((name, text, facts))
 }

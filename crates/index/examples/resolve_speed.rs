@@ -4,44 +4,23 @@
 //! else. Prints the CPU time of each resolution and a digest of all edges, which tells whether a change of the engine changed
 //! what it says. With `follow`, what edits need is kept as well.
 
+mod directory;
+
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use index::model::FileId;
 use index::resolve::Resolver;
-use index::tree::{Keep, Manifest, Resolve, Tree, is_manifest};
-use rayon::prelude::*;
+use index::tree::{Keep, Manifest, Resolve};
 use serde::{Deserialize, Serialize};
 use syntax::facts::FileFacts;
+
+use directory::Directory;
 
 #[derive(Default, Serialize, Deserialize)]
 struct Prepared {
     files: Vec<(String, String, Vec<u8>)>,
     manifests: Vec<(String, String)>,
-}
-
-struct Directory {
-    files: Vec<(String, String, Arc<FileFacts>)>,
-    manifests: Vec<Manifest>,
-}
-
-impl Tree for Directory {
-    fn file_count(&self) -> usize {
-        self.files.len()
-    }
-    fn path(&self, file: FileId) -> &str {
-        &self.files[file.0 as usize].0
-    }
-    fn language(&self, file: FileId) -> &str {
-        &self.files[file.0 as usize].1
-    }
-    fn facts(&self, file: FileId) -> Arc<FileFacts> {
-        self.files[file.0 as usize].2.clone()
-    }
-    fn manifests(&self) -> &[Manifest] {
-        &self.manifests
-    }
 }
 
 fn main() -> std::io::Result<()> {
@@ -119,30 +98,15 @@ fn cpu() -> f64 {
 }
 
 fn prepare(root: &Path) -> Prepared {
-    let mut paths = Vec::new();
-    for entry in ignore::WalkBuilder::new(root).standard_filters(false).build().flatten() {
-        if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            paths.push(entry.into_path());
-        }
+    let directory = Directory::read(root);
+    let files = directory.files.into_iter();
+    let manifests = directory.manifests.into_iter();
+    Prepared {
+        files: files
+            .map(|(path, language, facts)| (path, language, facts.encode()))
+            .collect(),
+        manifests: manifests
+            .map(|manifest| (manifest.path.to_string(), manifest.text.to_string()))
+            .collect(),
     }
-    let read = |path: &std::path::PathBuf| {
-        let name = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
-        let text = String::from_utf8(std::fs::read(path).ok()?).ok()?;
-        let language = syntax::languages::detect(&name, text.as_bytes());
-        let facts = language.map(|language| (language.name(), syntax::extract(language, &text).encode()));
-        let manifest = is_manifest(name.rsplit('/').next().unwrap_or(&name)).then_some(text);
-        Some((name, facts, manifest))
-    };
-    let mut prepared = Prepared::default();
-    for (name, facts, manifest) in paths.par_iter().filter_map(read).collect::<Vec<_>>() {
-        if let Some(text) = manifest {
-            prepared.manifests.push((name.clone(), text));
-        }
-        if let Some((language, bytes)) = facts {
-            prepared.files.push((name, language.to_string(), bytes));
-        }
-    }
-    prepared.files.sort();
-    prepared.manifests.sort();
-    prepared
 }
