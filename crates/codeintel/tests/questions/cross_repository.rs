@@ -1,38 +1,10 @@
 //! Edges between the repositories of a workspace: through packages and through contracts.
 
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
-
+use codeintel::Workspace;
 use codeintel::neighbours::{self, Neighbours};
 use codeintel::usages::{Usages, usages};
-use codeintel::{Derived, Repository, Workspace};
-use index::build::{Indexer, Options, open_snapshot};
 
-fn workspace(folder: &Path, files: &[(&str, &str)]) -> Workspace {
-    let mut names: Vec<&str> = Vec::new();
-    for (path, text) in files {
-        let file = folder.join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-        let name = path.split('/').next().unwrap();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let repositories = names.iter().map(|name| {
-        let root = folder.join(name);
-        Indexer::open(&root, Options::default()).unwrap().build().unwrap();
-        Repository {
-            name: name.to_string(),
-            snapshot: Arc::new(open_snapshot(&root, None).unwrap()),
-            root,
-            incomplete: None,
-            derived: Derived::default(),
-        }
-    });
-    Workspace::new(repositories.collect())
-}
+use crate::contracts_fixture::indexed as workspace;
 
 fn callers(workspace: &Workspace, id: &str) -> Vec<String> {
     let ask = Neighbours {

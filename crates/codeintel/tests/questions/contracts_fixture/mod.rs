@@ -9,11 +9,10 @@ use codeintel::{Derived, Repository, Workspace};
 use expect_test::Expect;
 use index::build::{Indexer, Options, open_snapshot};
 
-/// Writes the files of a fixture (`//- path` starts one; the first part of a path is its repository) and indexes them.
-fn workspace(folder: &Path, fixture: &str) -> Workspace {
+/// Writes files, whose path begins with their repository, and indexes them.
+pub(crate) fn indexed(folder: &Path, files: &[(&str, &str)]) -> Workspace {
     let mut names: Vec<&str> = Vec::new();
-    for part in fixture.split("//- ").skip(1) {
-        let (path, text) = part.split_once('\n').unwrap();
+    for (path, text) in files {
         let file = folder.join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
@@ -36,9 +35,15 @@ fn workspace(folder: &Path, fixture: &str) -> Workspace {
     Workspace::new(repositories.collect())
 }
 
+/// Checks what is found in the files of a fixture; `//- path` starts one.
 pub(crate) fn check(fixture: &str, expected: Expect) {
     let folder = tempfile::tempdir().unwrap();
-    let workspace = workspace(folder.path(), fixture);
+    let files: Vec<(&str, &str)> = fixture
+        .split("//- ")
+        .skip(1)
+        .map(|part| part.split_once('\n').unwrap())
+        .collect();
+    let workspace = indexed(folder.path(), &files);
     let Found::List(list) = contracts(&workspace, &Contracts::default()).unwrap() else {
         panic!("a list")
     };
