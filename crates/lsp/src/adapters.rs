@@ -36,6 +36,9 @@ pub struct Adapter {
     /// `initializationOptions`.
     #[serde(default)]
     pub initialization: Value,
+    /// The member of `initializationOptions` that lists the documents that are open at the start.
+    #[serde(default)]
+    pub documents: Option<String>,
     /// Answers to `workspace/configuration`, by section.
     #[serde(default)]
     pub settings: Value,
@@ -67,7 +70,7 @@ pub struct Signal {
     /// A work-done progress whose token or title begins like one of these has begun and ended, and none is left.
     #[serde(default)]
     pub(crate) progress: Vec<String>,
-    /// A logged message that contains one of these.
+    /// A logged message that contains one of these; `*` stands for anything.
     #[serde(default)]
     pub(crate) log: Vec<String>,
     /// Diagnostics of an open document are also a sign, where no progress is under way.

@@ -171,6 +171,13 @@ impl Documents {
         self.open.get(path)
     }
 
+    /// All that are open, in order.
+    pub(crate) fn uris(&self) -> Vec<String> {
+        let mut uris: Vec<String> = self.open.keys().map(|path| uri::of_path(path)).collect();
+        uris.sort();
+        uris
+    }
+
     /// The language that the server was told of a document.
     pub(crate) fn language(&self, path: &Path) -> Option<String> {
         self.open.get(path).map(|document| document.language.clone())

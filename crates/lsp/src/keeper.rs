@@ -197,13 +197,17 @@ fn shake_hands(inner: &Inner, connection: &Connection) -> Result<Value, RequestE
         .root
         .file_name()
         .map_or("root".into(), |name| name.to_string_lossy());
+    let mut initialization = inner.adapter.initialization.clone();
+    if let (Some(member), Value::Object(members)) = (&inner.adapter.documents, &mut initialization) {
+        members.insert(member.clone(), inner.lock().documents.uris().into());
+    }
     let parameters = json!({
         "processId": std::process::id(),
         "clientInfo": {"name": "lacon", "version": env!("CARGO_PKG_VERSION")},
         "rootUri": uri,
         "rootPath": inner.root,
         "workspaceFolders": [{"uri": uri, "name": name}],
-        "initializationOptions": inner.adapter.initialization,
+        "initializationOptions": initialization,
         "capabilities": capabilities::client(),
     });
     let result = connection.request("initialize", parameters, Instant::now() + inner.config.start)?;

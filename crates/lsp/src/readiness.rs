@@ -66,7 +66,7 @@ impl Readiness {
             "$/progress" => self.progressed(parameters),
             "window/logMessage" => {
                 let text = parameters["message"].as_str().unwrap_or_default();
-                self.logged |= self.signal.log.iter().any(|part| text.contains(part.as_str()));
+                self.logged |= self.signal.log.iter().any(|pattern| contains(text, pattern));
             }
             "textDocument/publishDiagnostics" => self.diagnosed = Some(Instant::now()),
             _ => {}
@@ -156,6 +156,15 @@ impl Readiness {
     }
 }
 
+/// Whether a text contains the parts of a pattern one after the other.
+fn contains(text: &str, pattern: &str) -> bool {
+    let mut rest = Some(text);
+    for part in pattern.split('*') {
+        rest = rest.and_then(|rest| Some(rest.split_once(part)?.1));
+    }
+    rest.is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -189,6 +198,17 @@ mod tests {
             &json!({"health": "ok", "quiescent": false}),
         );
         assert!(!readiness.is_ready(), "it is reading again");
+    }
+
+    #[test]
+    fn basedpyright_is_ready_when_it_has_found_the_files_not_when_it_looks_for_them() {
+        for said in ["Found 83 source files", "Found 1 source file", "No source files found."] {
+            let mut readiness = of("basedpyright");
+            readiness.notified("window/logMessage", &json!({"message": "Searching for source files"}));
+            assert!(!readiness.is_ready());
+            readiness.notified("window/logMessage", &json!({"message": said}));
+            assert!(readiness.is_ready(), "{said}");
+        }
     }
 
     #[test]
