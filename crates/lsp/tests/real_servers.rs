@@ -1,11 +1,12 @@
 //! Real language servers on real code: what Lacon passes on is what the server itself says, and it is asked only once the server
 //! has read the project.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lsp::{Config, Encoding, FileChange, Location, Servers, State, Text};
 use testkit::plain_client::{PlainClient, Spot};
+use testkit::tools::{is_there, path_with_tools};
 
 /// One language: a project of several files, and what is asked about in it.
 struct Case {
@@ -144,6 +145,31 @@ const PHP: Case = Case {
     ),
 };
 
+const JAVA: Case = Case {
+    language: "java",
+    command: &["jdtls"],
+    files: &[
+        (
+            "src/shop/Lib.java",
+            "package shop;\n\npublic class Lib {\n    public static String greet(String name) { return name; }\n}\n",
+        ),
+        (
+            "src/shop/One.java",
+            "package shop;\n\nclass One {\n    String one() { return Lib.greet(\"é😀\"); }\n}\n",
+        ),
+        (
+            "src/other/Two.java",
+            "package other;\n\nimport shop.Lib;\n\nclass Two {\n    String two() { return Lib.greet(\"b\"); }\n}\n",
+        ),
+    ],
+    asked: ("src/shop/Lib.java", "String greet"),
+    mentions: 3,
+    addition: (
+        "src/shop/New.java",
+        "package shop;\n\nclass New {\n    String fresh() { return Lib.greet(\"new\"); }\n}\n",
+    ),
+};
+
 const RUST: Case = Case {
     language: "rust",
     command: &["rust-analyzer"],
@@ -187,9 +213,15 @@ fn intelephense() {
     check(&PHP);
 }
 
+/// Nothing describes the project: where its sources begin is found from the open documents.
+#[test]
+fn jdtls() {
+    check(&JAVA);
+}
+
 #[test]
 fn gopls() {
-    if missing("go") {
+    if !is_there("go") {
         eprintln!("skipped: there is no Go here");
         return;
     }
@@ -326,20 +358,4 @@ fn as_spot(location: &Location) -> Spot {
     let start = location.range.start;
     let column = Encoding::Utf16.from_bytes(text.line(start.line), start.column);
     (location.path.clone(), u64::from(start.line) - 1, u64::from(column))
-}
-
-/// `PATH` with the project's own tools first, so that the tests run outside of the test command too.
-fn path_with_tools() -> std::ffi::OsString {
-    let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../.tools")
-        .canonicalize()
-        .unwrap_or_default();
-    let own = ["bin", "python/bin", "node_modules/.bin"].map(|folder| tools.join(folder));
-    let inherited = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(own.into_iter().chain(std::env::split_paths(&inherited))).unwrap()
-}
-
-fn missing(program: &str) -> bool {
-    let path = path_with_tools();
-    !std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

@@ -3,3 +3,4 @@
 pub mod code_fixture;
 pub mod fake_language_server;
 pub mod plain_client;
+pub mod tools;
