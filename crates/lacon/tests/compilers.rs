@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::fake_language_server::{log, program};
+use testkit::tools::path_with_tools;
 use wire::tokens::Tokenizer;
 
 /// A running `lacon mcp`.
@@ -89,17 +90,6 @@ impl Drop for Lacon {
         drop(self.child.kill());
         drop(self.child.wait());
     }
-}
-
-/// `PATH` with the project's own tools first.
-fn path_with_tools() -> std::ffi::OsString {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../.tools")
-        .canonicalize()
-        .unwrap_or_default();
-    let own = ["bin", "python/bin", "node_modules/.bin"].map(|folder| tools.join(folder));
-    let inherited = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(own.into_iter().chain(std::env::split_paths(&inherited))).unwrap()
 }
 
 /// A project, and a configuration under which Python is read by the faulty server.

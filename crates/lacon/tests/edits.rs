@@ -20,6 +20,7 @@ impl Server {
             .arg("mcp")
             .arg(root)
             .env("LACON_OUTPUT_FORMAT", "json")
+            .env("PATH", testkit::tools::path_with_tools())
             .env_remove("LACON_DIR")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
