@@ -34,13 +34,16 @@ pub fn file_summary(workspace: &Workspace, ask: &Summary) -> Result<FileSummary,
     let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), count)?;
     let end = page.offset.saturating_add(page.limit);
     let more = end < count;
-    let symbols = declared().skip(page.offset).take(page.limit).map(|symbol| SummarySymbol {
-        id: workspace.id(repository, symbol),
-        kind: kinds::kind(symbol).to_string(),
-        name: symbol.name().to_string(),
-        line: u64::from(symbol.span().start_line),
-        sig: (!symbol.signature().is_empty()).then(|| symbol.signature().to_string()),
-    });
+    let symbols = declared()
+        .skip(page.offset)
+        .take(page.limit)
+        .map(|symbol| SummarySymbol {
+            id: workspace.id(repository, symbol),
+            kind: kinds::kind(symbol).to_string(),
+            name: symbol.name().to_string(),
+            line: u64::from(symbol.span().start_line),
+            sig: (!symbol.signature().is_empty()).then(|| symbol.signature().to_string()),
+        });
     let touching = EdgeKinds::ALL.without(EdgeKind::Contains);
     let outgoing = snapshot.edges_of_file(file.id(), touching).count();
     let incoming: usize = file

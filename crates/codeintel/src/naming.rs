@@ -107,10 +107,14 @@ pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, Fi
 
 /// A path that does not begin at a root: it may still lead into one. Nothing is read from disk.
 fn find_outside<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, FileView<'a>), QuestionError> {
-    let inside = workspace.repositories().iter().enumerate().find_map(|(number, repository)| {
-        let rest = Path::new(asked).strip_prefix(&repository.root).ok()?.to_str()?;
-        Some((number, repository.snapshot.find_file(rest)?))
-    });
+    let inside = workspace
+        .repositories()
+        .iter()
+        .enumerate()
+        .find_map(|(number, repository)| {
+            let rest = Path::new(asked).strip_prefix(&repository.root).ok()?.to_str()?;
+            Some((number, repository.snapshot.find_file(rest)?))
+        });
     inside.ok_or_else(|| {
         let roots: Vec<String> = workspace
             .repositories()
@@ -219,7 +223,9 @@ fn prefer(fits: &mut Vec<SymbolKey>, is_better: impl Fn(SymbolKey) -> bool) {
 }
 
 fn is_heading(workspace: &Workspace, key: SymbolKey) -> bool {
-    workspace.symbol(key).is_some_and(|symbol| symbol.kind() == Kind::Section)
+    workspace
+        .symbol(key)
+        .is_some_and(|symbol| symbol.kind() == Kind::Section)
 }
 
 fn is_declaration(workspace: &Workspace, key: SymbolKey) -> bool {

@@ -501,7 +501,9 @@ fn handled(snapshot: &Snapshot, mounts: &[Mount]) -> BTreeMap<SymbolId, BTreeSet
                 let mut parts = path.trim_end_matches(".rs").rsplit('/').filter(|part| *part != "mod");
                 !module.is_empty() && parts.next() == Some(module)
             };
-            let found_here = named.iter().find(|symbol| module.is_empty() && symbol.file_id() == mount.from);
+            let found_here = named
+                .iter()
+                .find(|symbol| module.is_empty() && symbol.file_id() == mount.from);
             let symbol = found_here
                 .or_else(|| named.iter().find(|symbol| is_in_module(symbol.path())))
                 .or(named.first().filter(|_| named.len() == 1));

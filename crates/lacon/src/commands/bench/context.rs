@@ -154,8 +154,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     }
     if args.edits > 0 {
         output.line(
-            "re-query after an edit of one file, as a share of the whole pack (every delta was applied and compared):"
-                .to_string(),
+            "re-query after an edit of one file, as a share of the whole pack (every delta was applied and compared):",
         );
         let kinds = deltas["kinds"].as_array().into_iter().flatten();
         for row in kinds.chain([&deltas]) {

@@ -152,7 +152,7 @@ impl Edit {
                 !view.is_file() && span.end_line > span.start_line + 2 && view.name().len() > 2
             })
             .collect();
-        let view = fits.get((number / Kind::ALL.len()) % fits.len().max(1).min(12))?;
+        let view = fits.get((number / Kind::ALL.len()) % fits.len().clamp(1, 12))?;
         let path = view.path().to_string();
         let before = std::fs::read(tree.join(&path))
             .with_context(|| format!("cannot read `{path}`"))
