@@ -72,7 +72,7 @@ fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
         ..SubGraph::default()
     };
     expect![[r#"
-        GCX1 tool=get_callers.by_file fields=line+symbol,to,kind calls=ast_resolved/0.95 calls2=ast_inferred/0.6
+        GCX1 tool=get_callers.by_file fields=line+symbol,to,kind calls=ast_resolved/0.95 calls2=ast_inferred/0.6 total_nodes=6
         lib/load.py
         3 load
         app/main.py
@@ -105,7 +105,7 @@ fn what_is_the_same_in_every_row_is_said_once() {
         ..FindUsages::default()
     };
     expect![[r#"
-        GCX1 tool=find_usages.by_file fields=line+symbol all.to=lib/load.py::load calls=ast_resolved/0.95
+        GCX1 tool=find_usages.by_file fields=line+symbol all.to=lib/load.py::load calls=ast_resolved/0.95 total=3
         a.py
         3 f
         9 g
@@ -144,7 +144,7 @@ fn what_many_begin_with_is_said_once() {
     let text = check(&SubGraph::GET_CALLERS, &answer);
     let lines: Vec<&str> = text.lines().take(10).collect();
     expect![[r#"
-        GCX1 tool=get_callers.by_file fields=line+symbol calls=ast_resolved/0.95 under=pkg/volume/plugins/
+        GCX1 tool=get_callers.by_file fields=line+symbol calls=ast_resolved/0.95 total_nodes=17 under=pkg/volume/plugins/
         /lib/load.py
         3 load
         /pkg/volume/plugins/7.d/0.go

@@ -492,13 +492,13 @@ mod tests {
              	return item
             12:19@15 Cart.add	0.83		def …(item)	Adds an item.	0.5/1.0//0.02//0.7	async,private
                      # Twice is once.
- 
+            ·
                      return item
             web/cart.go	web
             12:19 Total	0.83						go
              func Total() int {
         "#]]
-        .assert_eq(&text.unwrap());
+        .assert_eq(&text.unwrap().replace("\n \n", "\n·\n"));
     }
 
     #[test]
