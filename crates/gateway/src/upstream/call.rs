@@ -109,6 +109,7 @@ pub(super) async fn perform(
 ) -> Result<ServerResult, CallFailure> {
     let started = Instant::now();
     let longest = started + allowed * 10;
+    let entering = live.in_flight.entering();
     let mut handle = tokio::select! {
         handle = live.peer.send_request_with_option(request, PeerRequestOptions::no_options()) => handle.map_err(failure)?,
         () = cancel.cancelled() => return Err(CallFailure::Cancelled),
@@ -119,7 +120,7 @@ pub(super) async fn perform(
         token: handle.progress_token.clone(),
         listener: inner,
     };
-    let _in_flight = live.in_flight.enter(handle.id.clone(), waiting);
+    let _in_flight = entering.enter(handle.id.clone(), waiting);
     let deadline = tokio::time::sleep(allowed);
     tokio::pin!(deadline);
     let outcome = loop {

@@ -26,10 +26,35 @@ pub(crate) enum Happening {
     },
 }
 
+/// Longest that something said early waits for the call it belongs to.
+const LONGEST_ENTRY: Duration = Duration::from_secs(2);
+
 /// The calls now out on one connection.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
     calls: Mutex<HashMap<RequestId, Waiting>>,
+    /// Calls that are being sent. Their ids are known only once they are queued, and a fast server speaks before that.
+    entering: watch::Sender<usize>,
+}
+
+/// A call that is being sent and not yet on the list.
+pub(super) struct Entering<'a>(&'a Arc<InFlight>);
+
+impl Entering<'_> {
+    /// Puts the call on the list, now that its id is known.
+    pub(super) fn enter(self, request: RequestId, waiting: Waiting) -> InFlightGuard {
+        self.0.lock().insert(request.clone(), waiting);
+        InFlightGuard {
+            calls: self.0.clone(),
+            request,
+        }
+    }
+}
+
+impl Drop for Entering<'_> {
+    fn drop(&mut self) {
+        self.0.entering.send_modify(|count| *count -= 1);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -40,12 +65,18 @@ pub(super) struct Waiting {
 }
 
 impl InFlight {
-    pub(super) fn enter(self: &Arc<Self>, request: RequestId, waiting: Waiting) -> InFlightGuard {
-        self.lock().insert(request.clone(), waiting);
-        InFlightGuard {
-            calls: self.clone(),
-            request,
-        }
+    /// Says that a call is about to be sent.
+    pub(super) fn entering(self: &Arc<Self>) -> Entering<'_> {
+        self.entering.send_modify(|count| *count += 1);
+        Entering(self)
+    }
+
+    /// Waits until every call that was sent is on the list.
+    async fn all_entered(&self) {
+        let mut entering = self.entering.subscribe();
+        let entered = entering.wait_for(|count| *count == 0);
+        // With too much going on, what is known by now must do.
+        drop(tokio::time::timeout(LONGEST_ENTRY, entered).await);
     }
 
     fn by_token(&self, token: &ProgressToken) -> Option<mpsc::Sender<Happening>> {
@@ -125,6 +156,7 @@ impl ClientHandler for UpstreamClient {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let declined = ElicitResult::new(ElicitationAction::Decline);
+        self.in_flight.all_entered().await;
         let Some(listener) = self.in_flight.asked(context.extensions.get::<InboundStreamOrigin>()) else {
             tracing::debug!(upstream = %self.upstream, "declined a question that belongs to no single session");
             return Ok(declined);
@@ -149,8 +181,7 @@ impl ClientHandler for UpstreamClient {
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let mut listener = self.in_flight.by_token(&params.progress_token);
         if listener.is_none() {
-            // A fast server reports before its call is on the list: the id is known only once the request is queued.
-            tokio::time::sleep(Duration::from_millis(2)).await;
+            self.in_flight.all_entered().await;
             listener = self.in_flight.by_token(&params.progress_token);
         }
         if let Some(listener) = listener {
@@ -207,18 +238,30 @@ mod tests {
         assert!(calls.asked(None).is_none());
         let (first, _first) = waiting(1);
         let (second, second_receiver) = waiting(1);
-        let _one = calls.enter(RequestId::Number(1), first);
-        let _two = calls.enter(RequestId::Number(2), second);
+        let _one = calls.entering().enter(RequestId::Number(1), first);
+        let _two = calls.entering().enter(RequestId::Number(2), second);
         let asked = calls.asked(None).unwrap();
         drop(second_receiver);
         assert!(asked.is_closed(), "the latest call of the session is asked");
 
         let (other, _other) = waiting(2);
-        let three = calls.enter(RequestId::Number(3), other);
+        let three = calls.entering().enter(RequestId::Number(3), other);
         assert!(calls.asked(None).is_none(), "two sessions: nobody is asked");
         let origin = InboundStreamOrigin::OutboundRequest(RequestId::Number(3));
         assert!(calls.asked(Some(&origin)).is_some(), "its own stream decides");
         drop(three);
         assert!(calls.asked(None).is_some());
+    }
+
+    #[tokio::test]
+    async fn what_is_said_early_waits_for_its_call() {
+        let calls = Arc::new(InFlight::default());
+        let entering = calls.entering();
+        let waiting = calls.clone();
+        let entered = tokio::spawn(async move { waiting.all_entered().await });
+        tokio::task::yield_now().await;
+        assert!(!entered.is_finished());
+        drop(entering);
+        entered.await.expect("the task ends by itself");
     }
 }
