@@ -148,29 +148,12 @@ pub(crate) fn by_compiler(
         .map(|((path, _), places)| (path.as_path(), places.as_slice()));
     compilers.memory.learn_mentions(repository, (&path, place), places);
     let (said, drawn): (usize, usize) = (count(&mentions), count(&by_graph));
-    if said == 0 && drawn > 0 && !reads(compiler, &spot.language, &by_graph) {
-        // A project that it could not import, say: what the graph knows is more than nothing.
-        standing.complete = false;
+    if said == 0 && drawn > 0 {
         standing.remark(format!(
-            "{} does not read the files that mention it: these are the graph's",
-            compiler.server.name()
+            "the graph has {drawn}, possibly in files that the server does not read"
         ));
-        return Ok((by_graph, standing));
     }
     Ok((mentions, standing))
-}
-
-/// Whether the server knows what stands at the first mention that the graph has. If it does and still lists none, the graph is wrong.
-fn reads(compiler: &Compiler, language: &str, by_graph: &Mentions) -> bool {
-    let Some(((path, _), places)) = by_graph.first_key_value() else {
-        return true;
-    };
-    let Some(place) = places.first() else { return true };
-    if compiler.server.prepare(path, language).is_err() {
-        return false;
-    }
-    let found = compiler.server.definition(path, *place, compiler.deadline);
-    found.is_ok_and(|found| !found.is_empty())
 }
 
 /// Where the one definition of what is mentioned at a place stands, opened; the place itself where there is no such.
