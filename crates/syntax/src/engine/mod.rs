@@ -19,7 +19,7 @@
 //! 3. Where the table cannot say it, set `hook = true` on the node and implement [`Hooks`] in `languages/<name>/mod.rs`. A
 //!    hook gets the [`Lowering`] and the node and uses the same verbs as the engine: `lower`, `define`, `assign`,
 //!    `declare`, `reference`, `push_*`. Returning `None` lets the rule's own action run.
-//! 4. Test with a facts dump: `crates/syntax/tests/<name>.rs`, see `tests/python.rs`.
+//! 4. Test with a facts dump: `crates/syntax/tests/languages/<name>.rs`, see `tests/languages/python.rs`.
 //!
 //! # How it stays fast
 //!
