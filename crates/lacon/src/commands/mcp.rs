@@ -59,8 +59,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
-    // While the client introduces itself, so that the first answer need not wait for it.
-    std::thread::spawn(|| wire::tokens::Tokenizer::O200k.prepare());
     let trees = Arc::new(Trees::open(&args.roots, args.index_dir.as_deref())?);
     let server = QuestionServer {
         trees: trees.clone(),
