@@ -1,83 +1,16 @@
 //! Input made to hurt: each ends in a typed error or the right value, soon, and in memory that follows the input.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
-#![expect(
-    unsafe_code,
-    reason = "peak memory is measured by an allocator that counts, and an allocator is unsafe by nature"
-)]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
-
+use counting::bounded;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use wire::gcf::{self, Category, DecodeOptions, EncodeOptions, Rows};
 
-/// Counts live bytes and their peak.
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system allocator unchanged; only counters are added.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // Large blocks are moved by their pages, not copied, so only the new size counts.
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        let live = LIVE.fetch_add(new_size, Ordering::Relaxed) + new_size;
-        PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, new_size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// One test at a time, or they would count each other's memory.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Runs something on `input_bytes` of input and checks what it cost: at most 20 times the input (and 1 MiB for small ones).
-#[track_caller]
-fn bounded<T>(input_bytes: usize, run: impl FnOnce() -> T) -> T {
-    let before = LIVE.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    let start = Instant::now();
-    let result = run();
-    let time = start.elapsed();
-    let peak = PEAK.load(Ordering::Relaxed).saturating_sub(before);
-    assert!(
-        peak <= input_bytes * 20 + (1 << 20),
-        "{peak} bytes of memory for {input_bytes} of input"
-    );
-    // Unoptimised builds on a busy machine still do a megabyte in well under this.
-    let allowed = Duration::from_secs(5) + Duration::from_secs(3) * (input_bytes >> 20) as u32;
-    assert!(time < allowed, "{time:?} for {input_bytes} bytes");
-    result
-}
-
 #[track_caller]
 fn decode_fails(text: &str, category: Category) {
-    let error = bounded(text.len(), || gcf::from_str::<IgnoredAny>(text)).unwrap_err();
+    let error = bounded("gcf", text.len(), || gcf::from_str::<IgnoredAny>(text)).unwrap_err();
     assert_eq!(error.category(), category, "{error}");
     assert!(
         error.to_string().len() < 1000,
@@ -87,13 +20,12 @@ fn decode_fails(text: &str, category: Category) {
 
 #[track_caller]
 fn json_fails(json: &str, category: Category) {
-    let error = bounded(json.len(), || gcf::from_json(json, &EncodeOptions::default())).unwrap_err();
+    let error = bounded("gcf", json.len(), || gcf::from_json(json, &EncodeOptions::default())).unwrap_err();
     assert_eq!(error.category(), category, "{error}");
 }
 
 #[test]
 fn a_million_levels() {
-    let _alone = alone();
     let deep = 1_000_000;
     json_fails(&"[".repeat(deep), Category::TooDeep);
     json_fails(&"{\"a\":".repeat(deep), Category::TooDeep);
@@ -117,7 +49,6 @@ fn a_million_levels() {
 
 #[test]
 fn the_deepest_allowed_value_survives() {
-    let _alone = alone();
     for (open, close) in [
         ("[", "]"),
         ("{\"a\":", "}"),
@@ -135,7 +66,6 @@ fn the_deepest_allowed_value_survives() {
 
 #[test]
 fn counts_of_ten_to_the_eighteen() {
-    let _alone = alone();
     for header in [
         "## [1000000000000000000]{a}\n1",
         "## a [1000000000000000000]\n@0 =1",
@@ -153,7 +83,6 @@ fn counts_of_ten_to_the_eighteen() {
 
 #[test]
 fn objects_that_share_no_key() {
-    let _alone = alone();
     let objects: Vec<String> = (0..4_000).map(|row| format!("{{\"k{row}\":{row}}}")).collect();
     let json = format!("[{}]", objects.join(","));
     assert!(json.len() > 55_000);
@@ -169,10 +98,9 @@ fn objects_that_share_no_key() {
 
 #[test]
 fn many_small_sparse_tables() {
-    let _alone = alone();
     let table: Vec<String> = (0..60).map(|row| format!("{{\"k{row}\":1}}")).collect();
     let json = format!("[{}]", vec![format!("[{}]", table.join(",")); 200].join(","));
-    match bounded(json.len(), || gcf::from_json(&json, &EncodeOptions::default())) {
+    match bounded("gcf", json.len(), || gcf::from_json(&json, &EncodeOptions::default())) {
         Ok(text) => assert_eq!(gcf::to_json(&text, &DecodeOptions::default()).unwrap(), json),
         Err(error) => assert!(
             matches!(error.category(), Category::TooLarge | Category::TooSparse),
@@ -183,18 +111,17 @@ fn many_small_sparse_tables() {
 
 #[test]
 fn long_chains_in_many_rows() {
-    let _alone = alone();
     // Cubic in depth elsewhere: 42 seconds for 146 KB.
     let chain = format!("{}1{}", "{\"a\":".repeat(110), "}".repeat(110));
     let json = format!("[{}]", vec![format!("{{\"x\":{chain}}}"); 200].join(","));
-    let text = bounded(json.len(), || gcf::from_json(&json, &EncodeOptions::default())).unwrap();
+    let text = bounded("gcf", json.len(), || gcf::from_json(&json, &EncodeOptions::default())).unwrap();
     assert_eq!(
-        bounded(json.len(), || gcf::to_json(&text, &DecodeOptions::default())).unwrap(),
+        bounded("gcf", json.len(), || gcf::to_json(&text, &DecodeOptions::default())).unwrap(),
         json
     );
     let chain = format!("{}[]{}", "{\"a\":{},\"b\":".repeat(55), "}".repeat(55));
     let json = format!("[{}]", vec![format!("{{\"x\":{chain}}}"); 100].join(","));
-    match bounded(json.len(), || gcf::from_json(&json, &EncodeOptions::default())) {
+    match bounded("gcf", json.len(), || gcf::from_json(&json, &EncodeOptions::default())) {
         Ok(text) => assert_eq!(gcf::to_json(&text, &DecodeOptions::default()).unwrap(), json),
         Err(error) => assert_eq!(error.category(), Category::TooLarge, "{error}"),
     }
@@ -202,13 +129,12 @@ fn long_chains_in_many_rows() {
 
 #[test]
 fn ten_megabytes_in_one_line() {
-    let _alone = alone();
     let size = 10 << 20;
     let text = format!("GCF profile=generic\na={}\n", "x".repeat(size));
-    let value: Value = bounded(text.len(), || gcf::from_str(&text)).unwrap();
+    let value: Value = bounded("gcf", text.len(), || gcf::from_str(&text)).unwrap();
     assert_eq!(value["a"].as_str().map(str::len), Some(size));
     let text = format!("GCF profile=generic\na={}\n", "\\".repeat(size));
-    assert!(bounded(text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
+    assert!(bounded("gcf", text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
     decode_fails(
         &format!("GCF profile=generic\na=\"{}\n", "\\n".repeat(size / 2)),
         Category::UnterminatedQuote,
@@ -223,16 +149,15 @@ fn ten_megabytes_in_one_line() {
     );
     let values = vec!["1"; size / 8].join(",");
     let text = format!("GCF profile=generic\na[{}]: {values}\n", size / 8);
-    assert!(bounded(text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
+    assert!(bounded("gcf", text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
     let json = format!("\"{}\"", "[".repeat(size));
-    assert!(bounded(json.len(), || gcf::from_json(&json, &EncodeOptions::default())).is_ok());
+    assert!(bounded("gcf", json.len(), || gcf::from_json(&json, &EncodeOptions::default())).is_ok());
     let json = format!("\"{}\"", "] ".repeat(size / 2));
-    assert!(bounded(json.len(), || gcf::from_json(&json, &EncodeOptions::default())).is_ok());
+    assert!(bounded("gcf", json.len(), || gcf::from_json(&json, &EncodeOptions::default())).is_ok());
 }
 
 #[test]
 fn bytes_that_are_not_text() {
-    let _alone = alone();
     for bytes in [
         &b"GCF profile=generic\na=\xff\n"[..],
         b"\xff",
@@ -255,12 +180,11 @@ fn bytes_that_are_not_text() {
 
 #[test]
 fn rows_of_one_cell() {
-    let _alone = alone();
     let rows = 500_000;
     let text = format!("GCF profile=generic\n## [{rows}]{{a}}\n{}", "1\n".repeat(rows));
-    assert!(bounded(text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
+    assert!(bounded("gcf", text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
     let options = DecodeOptions::default();
-    let sum: u64 = bounded(100_000, || {
+    let sum: u64 = bounded("gcf", 100_000, || {
         #[derive(serde::Deserialize)]
         struct Row {
             a: u64,
@@ -273,7 +197,6 @@ fn rows_of_one_cell() {
 
 #[test]
 fn rows_that_unfold() {
-    let _alone = alone();
     // Two bytes a row, 120 objects each.
     let text = format!(
         "GCF profile=generic\n## [100000]{{\"{}a\"}}\n{}",
@@ -285,7 +208,6 @@ fn rows_that_unfold() {
 
 #[test]
 fn many_distinct_keys_and_headers() {
-    let _alone = alone();
     let mut members = String::from("GCF profile=generic\n");
     let mut sections = String::from("GCF profile=generic\n");
     for index in 0..100_000 {
@@ -293,21 +215,20 @@ fn many_distinct_keys_and_headers() {
         sections.push_str(&format!("## s{index} [1]{{c{index}}}\n1\n"));
     }
     for text in [&members, &sections] {
-        assert!(bounded(text.len(), || gcf::from_str::<IgnoredAny>(text)).is_ok());
+        assert!(bounded("gcf", text.len(), || gcf::from_str::<IgnoredAny>(text)).is_ok());
     }
     members.push_str("k77=2\n");
     decode_fails(&members, Category::DuplicateKey);
     let keys: Vec<String> = (0..60_000).map(|column| format!("\"c{column}\":1")).collect();
     let json = format!("[{{{}}}]", keys.join(","));
-    let text = bounded(json.len(), || gcf::from_json(&json, &EncodeOptions::default())).unwrap();
-    assert!(bounded(text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
+    let text = bounded("gcf", json.len(), || gcf::from_json(&json, &EncodeOptions::default())).unwrap();
+    assert!(bounded("gcf", text.len(), || gcf::from_str::<IgnoredAny>(&text)).is_ok());
     let keys: Vec<String> = (0..70_000).map(|column| format!("\"c{column}\":1")).collect();
     json_fails(&format!("[{{{}}}]", keys.join(",")), Category::TooManyFields);
 }
 
 #[test]
 fn graphs_with_one_name_for_everything() {
-    let _alone = alone();
     let mut text = String::from("GCF profile=graph\n## targets\n");
     for index in 0..20_000 {
         text.push_str(&format!("@{index} k{index} same 0.50 x\n"));
@@ -316,7 +237,7 @@ fn graphs_with_one_name_for_everything() {
     for index in 0..20_000 {
         text.push_str(&format!("@{index}<@{} calls\n", 19_999 - index));
     }
-    let graph = bounded(text.len(), || gcf::graph::decode(&text)).unwrap();
-    let again = bounded(text.len(), || gcf::graph::encode(&graph)).unwrap();
+    let graph = bounded("gcf", text.len(), || gcf::graph::decode(&text)).unwrap();
+    let again = bounded("gcf", text.len(), || gcf::graph::encode(&graph)).unwrap();
     assert_eq!(gcf::graph::decode(&again).unwrap().edges.len(), 20_000);
 }

@@ -1,57 +1,11 @@
 //! Hostile input: a typed error or a right value, in time and memory that grow with the input and no faster.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+mod counting;
 
+use counting::bounded;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-
-/// Counts live bytes, so that "peak memory" is a number and not a guess.
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-#[expect(
-    unsafe_code,
-    reason = "an allocator that counts can only be written with the unsafe allocator trait"
-)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(live, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// One measurement at a time: the counters are the process's.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// Runs `work` and fails when it takes more than 20 times the input's bytes (past 1 MiB) or more than ten seconds.
-fn bounded<T>(name: &str, input: usize, work: impl FnOnce() -> T) -> T {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let before = LIVE.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    let start = Instant::now();
-    let result = work();
-    let (time, peak) = (start.elapsed(), PEAK.load(Ordering::Relaxed).saturating_sub(before));
-    assert!(time < Duration::from_secs(10), "{name}: {time:?}");
-    assert!(
-        peak <= 20 * input + (1 << 20),
-        "{name}: peak {peak} bytes for {input} bytes of input"
-    );
-    result
-}
 
 fn decoders(text: &str) -> [(&'static str, Result<Value, String>); 3] {
     [

@@ -29,21 +29,20 @@ async fn killed_in_the_middle_of_a_call_it_is_reported_at_once_and_restarted() {
 #[tokio::test]
 async fn a_hung_call_times_out_is_cancelled_and_blocks_nobody() {
     let mut upstream = scripted(&[]);
-    upstream.timeout_seconds = 0.4;
+    upstream.timeout_seconds = 2.0;
     let setup = Setup::new(one(upstream)).await;
     let (hang, echo) = (setup.id("hang").await, setup.id("echo").await);
-    let began = Instant::now();
-    let hanging = execute(&setup.client, &hang, json!({}));
+    let hanging = async { (execute(&setup.client, &hang, json!({})).await, Instant::now()) };
     let echoing = async {
         let answered = execute(&setup.client, &echo, json!({"text": "meanwhile"})).await;
         assert_eq!(text(&answered), "meanwhile");
-        began.elapsed()
+        Instant::now()
     };
-    let (hung, meanwhile) = tokio::join!(hanging, echoing);
+    let ((hung, given_up), meanwhile) = tokio::join!(hanging, echoing);
     let failed = error(&hung);
     assert_eq!(failed["error"], "UPSTREAM_TIMEOUT");
     assert_eq!(failed["retryable"], true);
-    assert!(meanwhile < Duration::from_millis(400), "{meanwhile:?}");
+    assert!(meanwhile < given_up, "the other call waited for the one that hangs");
     let cancelled = setup.run("cancelled", json!({})).await;
     assert_ne!(text(&cancelled), "[]", "the upstream was told");
 }
@@ -63,11 +62,9 @@ async fn one_that_hangs_again_and_again_is_refused_then_restarted_then_trusted()
             "UPSTREAM_TIMEOUT"
         );
     }
-    let began = Instant::now();
     let refused = error(&execute(&setup.client, &echo, json!({"text": "x"})).await);
     assert_eq!(refused["error"], "UPSTREAM_UNAVAILABLE", "{refused}");
     assert!(refused["details"]["retry_after"].as_f64().unwrap() > 0.0);
-    assert!(began.elapsed() < Duration::from_millis(100));
     eventually("it is trusted again", async || {
         execute(&setup.client, &echo, json!({"text": "x"})).await.is_error != Some(true)
     })

@@ -2,6 +2,7 @@
 
 Arguments: --era session|stateless  --tools N (extra tools)  --page N (page size)  --name NAME
            --ignore-eof (stay alive after the input ends)  --log FILE (append every request's method)
+           --asleep-while FILE (say nothing as long as the file exists)
 """
 
 import argparse
@@ -19,7 +20,11 @@ options.add_argument("--page", type=int, default=0)
 options.add_argument("--name", default="scripted")
 options.add_argument("--ignore-eof", action="store_true")
 options.add_argument("--log", default="")
+options.add_argument("--asleep-while", default="")
 options = options.parse_args()
+
+while options.asleep_while and os.path.exists(options.asleep_while):
+    time.sleep(0.05)
 
 lock = threading.Lock()
 answers = {}
