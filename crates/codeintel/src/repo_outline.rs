@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use index::snapshot::{Snapshot, SymbolId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use syntax::facts::Flags;
+use syntax::facts::{Flags, Kind};
 use wire::answers::{Community, LanguageShare, OutlineHotspot, RepoOutline};
 
+use crate::context::most_used;
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::traverse::is_test;
@@ -76,33 +78,48 @@ pub fn repo_outline(workspace: &Workspace, _: &Nothing) -> Result<RepoOutline, Q
     Ok(outline)
 }
 
-/// The largest communities, each named by the folder that most of its members share.
+/// The largest communities, each named by the folder that most of its members share; where two share one, by what is used most
+/// in each as well.
 fn largest_communities(workspace: &Workspace, number: usize) -> Vec<Community> {
     let repository = &workspace.repositories()[number];
     let (snapshot, found) = (&repository.snapshot, repository.communities());
-    found
-        .groups(3)
-        .into_iter()
-        .take(COMMUNITIES)
-        .map(|(label, members)| {
-            let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
-            for symbol in members.iter().filter_map(|&member| snapshot.symbol(member)) {
-                let path = symbol.path();
-                *folders
-                    .entry(path.rsplit_once('/').map_or(path, |(folder, _)| folder))
-                    .or_default() += 1;
-            }
-            let name = folders
-                .into_iter()
-                .max_by_key(|&(name, count)| (count, std::cmp::Reverse(name)));
-            Community {
-                id: u64::from(label),
-                name: workspace.path(number, name.map_or("", |(name, _)| name)),
-                size: members.len() as u64,
-                modularity: (found.modularity() * 1000.0).round() / 1000.0,
-            }
-        })
-        .collect()
+    let mut groups = found.groups(3);
+    groups.truncate(COMMUNITIES);
+    let folder = |members: &[SymbolId]| -> &str {
+        let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
+        for symbol in members.iter().filter_map(|&member| snapshot.symbol(member)) {
+            let path = symbol.path();
+            *folders
+                .entry(path.rsplit_once('/').map_or(path, |(folder, _)| folder))
+                .or_default() += 1;
+        }
+        let most = folders
+            .into_iter()
+            .max_by_key(|&(name, count)| (count, std::cmp::Reverse(name)));
+        most.map_or("", |(name, _)| name)
+    };
+    let folders: Vec<&str> = groups.iter().map(|(_, members)| folder(members)).collect();
+    let rows = groups.iter().zip(&folders).map(|((label, members), folder)| {
+        let is_shared = folders.iter().filter(|other| *other == folder).count() > 1;
+        let heart = is_shared.then(|| heart(snapshot, members)).flatten();
+        let name = workspace.path(number, folder);
+        Community {
+            id: u64::from(*label),
+            name: heart.map_or(name.clone(), |heart| format!("{name} ({heart})")),
+            size: members.len() as u64,
+            modularity: (found.modularity() * 1000.0).round() / 1000.0,
+        }
+    });
+    rows.collect()
+}
+
+/// The name of what is used most in a community, files and constructors aside.
+fn heart(snapshot: &Snapshot, members: &[SymbolId]) -> Option<String> {
+    let (used, ..) = most_used(snapshot, members);
+    let mut symbols = used.into_iter().filter_map(|symbol| snapshot.symbol(symbol));
+    symbols
+        .find(|symbol| !symbol.is_file() && symbol.kind() != Kind::Constructor)
+        .map(|symbol| symbol.qualified_name())
 }
 
 /// The numbers of the graph.

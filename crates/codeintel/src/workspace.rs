@@ -289,6 +289,14 @@ impl Workspace {
         self.prefixed(repository, symbol.id_string())
     }
 
+    /// The symbol with exactly this lasting id.
+    pub fn find(&self, id: &str) -> Option<SymbolKey> {
+        self.split(id).find_map(|(repository, id)| {
+            let symbol = self.repositories[repository].snapshot.find(id)?.id();
+            Some(SymbolKey { repository, symbol })
+        })
+    }
+
     /// A path as answers give it.
     pub fn path(&self, repository: usize, path: &str) -> String {
         self.prefixed(repository, path.to_string())

@@ -11,6 +11,7 @@ mod formats;
 mod graph;
 pub(crate) mod lsp;
 pub(crate) mod readable;
+pub(crate) mod readable_packs;
 mod schema;
 mod scope;
 pub(crate) mod search;

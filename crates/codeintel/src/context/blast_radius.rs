@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use syntax::facts::Flags;
 use wire::answers::ContextPack;
 
+use super::counted;
 use super::distance::Distances;
 use super::fill::{Material, Room, fill};
 use super::for_files::symbols_of;
@@ -124,8 +125,9 @@ pub fn blast_radius(workspace: &Workspace, ask: &BlastRadius, room: &Room<'_>) -
         .filter(|item| workspace.symbol(item.key).is_some_and(is_test))
         .count();
     notes.push(format!(
-        "{} symbols reached, {tests} of them tests",
-        reached.symbols.len()
+        "{} reached, {} of them in tests",
+        counted(reached.symbols.len(), "symbol"),
+        tests
     ));
     if reached.stopped {
         notes.push(format!("the walk stopped after {} symbols", traverse::MAX_VISITED));
@@ -142,6 +144,7 @@ pub fn blast_radius(workspace: &Workspace, ask: &BlastRadius, room: &Room<'_>) -
         with_sources: false,
         with_reasons: ask.explain,
         note: Some(notes.join("; ")),
+        pinned: Vec::new(),
         edges: Some(edges),
     };
     fill(workspace, material, room)

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 
 use index::model::Origin;
-use index::snapshot::{EdgeKinds, SymbolId};
+use index::snapshot::{EdgeKinds, Snapshot, SymbolId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::answers::ContextPack;
 
 use super::fill::{Room, fill};
 use super::rank::{Evidence, Ranked};
-use super::{material, rank};
+use super::{counted, material, rank};
 use crate::error::QuestionError;
 use crate::naming;
 use crate::page::{self, Page};
@@ -141,10 +141,35 @@ fn table(workspace: &Workspace, ask: &GetCommunities) -> Result<CommunityTable, 
 
 fn row(workspace: &Workspace, repository: usize, label: u32, members: &[SymbolId]) -> CommunityRow {
     let snapshot = &workspace.repositories()[repository].snapshot;
+    let (most, own, all) = most_used(snapshot, members);
+    let mut folders: BTreeMap<&str, u64> = BTreeMap::new();
+    for symbol in members.iter().filter_map(|member| snapshot.symbol(*member)) {
+        let path = symbol.path();
+        *folders
+            .entry(path.rsplit_once('/').map_or("", |(folder, _)| folder))
+            .or_default() += 1;
+    }
+    let folder = folders
+        .iter()
+        .max_by_key(|(name, count)| (**count, std::cmp::Reverse(**name)));
+    CommunityRow {
+        community: u64::from(label),
+        size: members.len() as u64,
+        cohesion: (own as f64 / all.max(1) as f64 * 100.0).round() / 100.0,
+        directory: folder.map_or(String::new(), |(name, _)| workspace.path(repository, name)),
+        top: most
+            .iter()
+            .take(5)
+            .filter_map(|symbol| Some(workspace.id(repository, snapshot.symbol(*symbol)?)))
+            .collect(),
+    }
+}
+
+/// The members that the others use, most used first; how many of all uses stay inside, and how many there are.
+pub(crate) fn most_used(snapshot: &Snapshot, members: &[SymbolId]) -> (Vec<SymbolId>, u64, u64) {
     let inside: HashSet<SymbolId> = members.iter().copied().collect();
     let (mut own, mut all) = (0u64, 0u64);
     let mut uses: BTreeMap<SymbolId, u64> = BTreeMap::new();
-    let mut folders: BTreeMap<&str, u64> = BTreeMap::new();
     for member in members {
         for edge in snapshot
             .outgoing(*member, EdgeKinds::ALL)
@@ -157,29 +182,10 @@ fn row(workspace: &Workspace, repository: usize, label: u32, members: &[SymbolId
                 *uses.entry(to).or_default() += 1;
             }
         }
-        if let Some(symbol) = snapshot.symbol(*member) {
-            let path = symbol.path();
-            *folders
-                .entry(path.rsplit_once('/').map_or("", |(folder, _)| folder))
-                .or_default() += 1;
-        }
     }
     let mut most: Vec<(u64, SymbolId)> = uses.into_iter().map(|(symbol, count)| (count, symbol)).collect();
     most.sort_by_key(|(count, symbol)| (std::cmp::Reverse(*count), *symbol));
-    let folder = folders
-        .iter()
-        .max_by_key(|(name, count)| (**count, std::cmp::Reverse(**name)));
-    CommunityRow {
-        community: u64::from(label),
-        size: members.len() as u64,
-        cohesion: (own as f64 / all.max(1) as f64 * 100.0).round() / 100.0,
-        directory: folder.map_or(String::new(), |(name, _)| workspace.path(repository, name)),
-        top: most
-            .iter()
-            .take(5)
-            .filter_map(|(_, symbol)| Some(workspace.id(repository, snapshot.symbol(*symbol)?)))
-            .collect(),
-    }
+    (most.into_iter().map(|(_, symbol)| symbol).collect(), own, all)
 }
 
 fn of_symbol(workspace: &Workspace, id: &str, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
@@ -223,6 +229,6 @@ fn of_symbol(workspace: &Workspace, id: &str, room: &Room<'_>) -> Result<Context
     let count = ranked.len();
     let mut material = material(workspace, ranked, &[key], false);
     material.with_sources = false;
-    material.note = Some(format!("community {label} of {count} symbols"));
+    material.note = Some(format!("community {label} of {}", counted(count, "symbol")));
     fill(workspace, material, room)
 }

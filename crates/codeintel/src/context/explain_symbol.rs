@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wire::answers::ContextPack;
 
 use super::fill::{Room, fill};
-use super::{material, rank};
+use super::{counted, material, rank};
 use crate::error::QuestionError;
 use crate::naming;
 use crate::traverse::is_test;
@@ -54,7 +54,10 @@ fn says(workspace: &Workspace, key: crate::SymbolKey) -> Option<String> {
         .iter()
         .filter(|caller| repository.snapshot.symbol(**caller).is_some_and(is_test))
         .count();
-    let mut text = format!("called by {} symbols, {tests} of them in tests", callers.len());
+    let mut text = match callers.len() {
+        0 => "no callers known".to_string(),
+        count => format!("called by {}, {tests} of them in tests", counted(count, "symbol")),
+    };
     if repository.recency().of_file(symbol.path()) > 0.0 {
         text.push_str("; its file changed lately");
     }

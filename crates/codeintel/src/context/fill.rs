@@ -3,14 +3,14 @@
 //! A plan is made for a number of estimated tokens; the whole is then counted exactly as it will be sent, and the plan is made
 //! larger or smaller until it just fits. Costs of single steps are estimates, so only the count of the whole decides.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use wire::answers::{ContextPack, PackReason, PackSource, PackSymbol};
 
 use super::distance::Distances;
 use super::edges::{self, HeldEdges};
-use super::plan::{Plan, Planner};
-use super::rank::{Evidence, Ranked};
+use super::plan::{self, Plan, Planner};
+use super::rank::Ranked;
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::workspace::{SymbolKey, Workspace};
@@ -21,7 +21,7 @@ pub struct Room<'a> {
     pub budget: usize,
     /// Tokens of a pack as it will be sent.
     pub measure: &'a dyn Fn(&ContextPack) -> usize,
-    /// The pack that the client holds. What it holds is kept where it is worth nearly as much as something else, and its
+    /// The pack that the client holds, under the names of today ([`renames`](super::renames)). What it holds is kept while there is room, and its
     /// scores where they moved by little, so that little need be sent.
     pub base: Option<&'a ContextPack>,
 }
@@ -38,20 +38,28 @@ pub(crate) struct Material<'a> {
     pub(crate) with_reasons: bool,
     pub(crate) note: Option<String>,
     pub(crate) total: Option<usize>,
+    /// Always part of the pack: the next question finds its targets in it.
+    pub(crate) pinned: Vec<SymbolKey>,
     /// Edges that the question found itself; else those between the symbols.
     pub(crate) edges: Option<Vec<(SymbolKey, SymbolKey, &'a str)>>,
 }
 
 /// Most symbols that are considered.
 const MOST_CANDIDATES: usize = 1_500;
-/// Used at least this part, in hundredths, the budget counts as filled.
+/// Used at least this part, in hundredths, the budget counts as filled; and while at least this part of it is used by what the
+/// client holds, nothing is added.
 const FILLED: usize = 95;
+const STILL_FILLED: usize = 90;
 /// Exact counts at most.
 const MOST_TRIES: usize = 12;
 /// A score that moved by less is still the one that the client was sent.
 const STEADY: f64 = 0.1;
 
 /// Makes the pack.
+///
+/// Asked for again, with the pack that came of it as the base and nothing changed, the same pack comes: every plan starts from
+/// what is certain, which depends on the question alone, and from what the client holds, and a start that is what the client
+/// holds is the answer.
 pub(crate) fn fill(
     workspace: &Workspace,
     mut material: Material<'_>,
@@ -63,35 +71,44 @@ pub(crate) fn fill(
             problem: format!("expected {FEWEST_TOKENS} or more, not {}", room.budget),
         });
     }
-    let found = material.ranked.len();
-    material.ranked.truncate(MOST_CANDIDATES);
-    let total = material.total.unwrap_or(found) as u64;
+    let total = material.total.unwrap_or(material.ranked.len()) as u64;
+    cut(&mut material, room.budget);
     let mut filler = Filler::new(workspace, &material, room, total);
-    // Estimated tokens to plan for; corrected by what the plan turns out to take. What the client holds took what was allowed
-    // then, so leaving everything as it is will often do.
-    let mut target = filler.planner.tokens_held().unwrap_or(room.budget as f64);
-    let (mut low, mut high) = (0.0f64, f64::INFINITY);
+    let mut allowed = room.budget;
     let mut best: Option<ContextPack> = None;
+    // Estimated tokens to plan for; corrected by what the plan turns out to take.
+    let mut target = room.budget as f64;
+    if let Some(base) = room.base {
+        let (plan, estimate) = filler.planner.start();
+        let (pack, tokens) = filler.counted(&plan, room);
+        let is_asked_again = base.budget == room.budget as u64;
+        if is_asked_again && tokens > allowed {
+            // What it was sent as may have been shorter: what was allowed once is allowed again.
+            allowed = allowed.max((room.measure)(base) + 1);
+        }
+        let is_same = is_asked_again && says_the_same(&pack, base);
+        if tokens <= allowed && (is_same || tokens * 100 >= room.budget * STILL_FILLED) {
+            return Ok(settled(pack, room));
+        }
+        target = estimate * allowed as f64 / tokens.max(1) as f64 * 0.985;
+    }
+    let (mut low, mut high) = (0.0f64, f64::INFINITY);
     for _ in 0..MOST_TRIES {
         let (plan, exhausted) = filler.planner.plan(target);
-        let mut pack = filler.pack(&plan);
-        // As long a number as the right one will be; what it may be off by is left free.
-        pack.tokens = room.budget as u64;
-        let tokens = (room.measure)(&pack) + 1;
-        pack.tokens = tokens as u64;
-        if tokens <= room.budget {
+        let (pack, tokens) = filler.counted(&plan, room);
+        if tokens <= allowed {
             let is_better = best.as_ref().is_none_or(|best| best.tokens < pack.tokens);
             if is_better {
                 best = Some(pack);
             }
-            if exhausted || tokens * 100 >= room.budget * FILLED {
+            if exhausted || tokens * 100 >= allowed * FILLED {
                 break;
             }
             low = low.max(target);
         } else {
             high = high.min(target);
         }
-        let guess = target * room.budget as f64 / tokens.max(1) as f64 * 0.985;
+        let guess = target * allowed as f64 / tokens.max(1) as f64 * 0.985;
         target = match (low > 0.0, high.is_finite()) {
             (true, true) if guess <= low || guess >= high => (low + high) / 2.0,
             (false, true) => guess.min(high * 0.9),
@@ -102,26 +119,46 @@ pub(crate) fn fill(
             break;
         }
     }
-    let mut best = best.ok_or_else(|| QuestionError::Argument {
+    let best = best.ok_or_else(|| QuestionError::Argument {
         name: "budget",
         problem: format!("{} tokens do not hold even one symbol: give more", room.budget),
     })?;
-    best.tokens = settle(&mut best, room) as u64;
-    Ok(best)
+    Ok(settled(best, room))
 }
 
-/// What the pack takes with that very number in it.
-fn settle(pack: &mut ContextPack, room: &Room<'_>) -> usize {
-    let mut tokens = pack.tokens as usize;
+/// Leaves what can be part of a pack. What is pinned can, wherever it stands.
+fn cut(material: &mut Material<'_>, budget: usize) {
+    let most = match material.with_sources {
+        true => plan::reach(budget).min(MOST_CANDIDATES),
+        false => MOST_CANDIDATES,
+    };
+    let rest = material.ranked.split_off(most.min(material.ranked.len()));
+    let pinned = &material.pinned;
+    material
+        .ranked
+        .extend(rest.into_iter().filter(|item| pinned.contains(&item.key)));
+}
+
+/// Whether two packs say the same, in whatever order.
+fn says_the_same(one: &ContextPack, other: &ContextPack) -> bool {
+    let sources = |pack: &ContextPack| {
+        let mut sources: Vec<PackSource> = pack.sources.clone();
+        sources.sort_by(|a, b| a.id.cmp(&b.id));
+        sources
+    };
+    one.pack_root == other.pack_root && sources(one) == sources(other)
+}
+
+/// The pack with what it takes with that very number in it.
+fn settled(mut pack: ContextPack, room: &Room<'_>) -> ContextPack {
     for _ in 0..3 {
-        let counted = (room.measure)(pack);
-        if counted == tokens {
+        let counted = (room.measure)(&pack) as u64;
+        if counted == pack.tokens {
             break;
         }
-        tokens = counted;
-        pack.tokens = tokens as u64;
+        pack.tokens = counted;
     }
-    tokens
+    pack
 }
 
 struct Filler<'a> {
@@ -140,14 +177,7 @@ impl<'a> Filler<'a> {
         Filler {
             workspace,
             material,
-            planner: Planner::new(
-                workspace,
-                &material.ranked,
-                &material.distances,
-                material.with_sources,
-                room.budget,
-                room.base,
-            ),
+            planner: Planner::new(workspace, material, room.budget, room.base),
             base_symbols: symbols.iter().map(|symbol| (symbol.id.as_str(), symbol)).collect(),
             base_edges: HeldEdges::of(room.base),
             budget: room.budget,
@@ -155,7 +185,16 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// The plan as it is sent.
+    /// The plan as it is sent, and its tokens.
+    fn counted(&mut self, plan: &Plan, room: &Room<'_>) -> (ContextPack, usize) {
+        let mut pack = self.pack(plan);
+        // As long a number as the right one will be; what it may be off by is left free.
+        pack.tokens = room.budget as u64;
+        let tokens = (room.measure)(&pack) + 1;
+        pack.tokens = tokens as u64;
+        (pack, tokens)
+    }
+
     fn pack(&mut self, plan: &Plan) -> ContextPack {
         let material = self.material;
         let Planner { ladders, texts, .. } = &mut self.planner;
@@ -243,7 +282,7 @@ impl<'a> Filler<'a> {
 }
 
 /// The kind in the words of the graph profile.
-fn graph_kind(symbol: index::snapshot::SymbolView<'_>) -> &'static str {
+pub(super) fn graph_kind(symbol: index::snapshot::SymbolView<'_>) -> &'static str {
     use syntax::facts::Kind;
     if symbol.is_file() {
         return "file";
@@ -255,38 +294,4 @@ fn graph_kind(symbol: index::snapshot::SymbolView<'_>) -> &'static str {
         Kind::Module | Kind::Extension => "package",
         other => kinds::kind_name(other),
     }
-}
-
-/// The symbols that a task is about, as far as the ranking can tell: those that the client was told while any is left of them,
-/// else the best, while they are nearly as good.
-pub(crate) fn targets(workspace: &Workspace, ranked: &[Ranked], base: Option<&ContextPack>) -> Vec<SymbolKey> {
-    let told = base.map_or(&[][..], |base| base.symbols.as_slice());
-    let told: HashSet<&str> = told
-        .iter()
-        .filter(|symbol| symbol.distance == 0)
-        .map(|symbol| symbol.id.as_str())
-        .collect();
-    let is_told = |item: &&Ranked| {
-        let symbol = workspace.symbol(item.key);
-        symbol.is_some_and(|symbol| told.contains(workspace.id(item.key.repository, symbol).as_str()))
-    };
-    if !told.is_empty() {
-        let left: Vec<SymbolKey> = ranked.iter().filter(is_told).map(|item| item.key).collect();
-        if !left.is_empty() {
-            return left;
-        }
-    }
-    // What the task writes out is what it is about; words and meaning only where it writes nothing out.
-    let written = |item: &&Ranked| matches!(item.evidence, Evidence::Named(_) | Evidence::Path(_));
-    let has_written = ranked.iter().any(|item| written(&item));
-    let seeds: Vec<&Ranked> = ranked
-        .iter()
-        .filter(|item| match has_written {
-            true => written(item),
-            false => !matches!(item.evidence, Evidence::Edge(..)),
-        })
-        .collect();
-    let best = seeds.first().map_or(0.0, |item| item.score);
-    let near = seeds.iter().take_while(|item| item.score >= best * 0.5);
-    near.take(10).map(|item| item.key).collect()
 }

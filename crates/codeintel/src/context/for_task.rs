@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::answers::ContextPack;
 
-use super::fill::{Room, fill, targets};
+use super::fill::{Room, fill};
 use super::rank::Evidence;
+use super::targets::targets;
 use super::terms::MAX_TASK;
 use super::{material, rank};
 use crate::error::QuestionError;
@@ -31,10 +32,11 @@ pub struct ForTask {
 /// What matters for a task.
 pub fn context_for_task(workspace: &Workspace, ask: &ForTask, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
     let ranked = rank::for_task(workspace, checked(&ask.task)?);
-    let targets = targets(workspace, &ranked, room.base);
+    let targets = targets(workspace, &ranked, room.budget, room.base);
     let is_vague = |item: &rank::Ranked| matches!(item.evidence, Evidence::Meaning | Evidence::Edge(..));
     let only_vague = ranked.iter().all(is_vague);
     let mut material = material(workspace, ranked, &targets, ask.explain);
+    material.pinned = targets;
     if only_vague {
         material.note =
             Some("nothing here shares a word with the task; what is here is near in meaning only: name a symbol, a file or a term of the code".to_string());

@@ -87,6 +87,11 @@ impl<'a> Texts<'a> {
     /// Four letters that change when the symbol does: with its text, less the bodies of what it contains, which have letters of
     /// their own. Of a file only what it declares counts.
     pub(crate) fn hash(&mut self, key: SymbolKey) -> String {
+        self.hash_as(key, str::to_string)
+    }
+
+    /// The letters that it would have if its text were read `as_if`.
+    pub(crate) fn hash_as(&mut self, key: SymbolKey, as_if: impl Fn(&str) -> String) -> String {
         let Some(symbol) = self.workspace.symbol(key) else {
             return String::new();
         };
@@ -107,7 +112,7 @@ impl<'a> Texts<'a> {
             hasher.update(symbol.file().map_or(&[], |file| file.hash().as_slice()));
         }
         for part in [text, members].into_iter().flatten() {
-            hasher.update(part.as_bytes());
+            hasher.update(as_if(&part).as_bytes());
             hasher.update(&[0]);
         }
         // Letters cost fewer tokens than as many bits in digits.

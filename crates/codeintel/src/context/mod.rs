@@ -18,7 +18,9 @@ pub(crate) mod history;
 mod plan;
 mod plan_turn;
 mod rank;
+mod renames;
 mod spread;
+mod targets;
 mod terms;
 
 pub use blast_radius::{BlastRadius, blast_radius};
@@ -29,8 +31,10 @@ pub use for_files::{ForFiles, context_for_files};
 pub use for_pr::{ForPr, context_for_pr};
 pub use for_task::{ForTask, context_for_task, ranked_files, ranked_symbols};
 pub use plan_turn::{PlanTurn, Step, TurnPlan, plan_turn};
+pub use renames::renames;
 pub use wire::answers::ContextPack;
 
+pub(crate) use communities::most_used;
 pub(crate) use files::PathWords;
 pub(crate) use history::Recency;
 pub(crate) use rank::for_task as ranked_for_task;
@@ -54,6 +58,15 @@ fn material<'a>(
         with_reasons,
         note: None,
         total: None,
+        pinned: Vec::new(),
         edges: None,
+    }
+}
+
+/// A number of things in words.
+fn counted(count: usize, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
     }
 }

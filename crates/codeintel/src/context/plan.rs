@@ -7,7 +7,7 @@ use index::model::FileId;
 use wire::answers::ContextPack;
 use wire::tokens::Tokenizer;
 
-use super::distance::Distances;
+use super::fill::Material;
 use super::forms::{Form, Texts};
 use super::rank::Ranked;
 use crate::workspace::{SymbolKey, Workspace};
@@ -16,6 +16,27 @@ use crate::workspace::{SymbolKey, Workspace};
 const TOKENS_PER_SYMBOL: usize = 90;
 /// Symbols past the admitted ones that may fill a gap.
 const NEXT: usize = 40;
+/// Times as many symbols as are admitted at first can be part of a pack. Names alone would take more than the budget, so no pack
+/// ends here; what fell behind this is not worth its room, even if the client holds it.
+const REACH: usize = 6;
+/// Of the symbols that are admitted at first, one in so many is part of every pack, even if it is new to the client.
+const CERTAIN: usize = 3;
+
+/// Symbols that a budget admits at first.
+fn at_once(budget: usize) -> usize {
+    (budget / TOKENS_PER_SYMBOL).max(4)
+}
+
+/// How many of the best symbols can be part of a pack.
+pub(super) fn reach(budget: usize) -> usize {
+    at_once(budget) * REACH + NEXT
+}
+
+/// How many of the best symbols are part of every pack, and how many targets one can have.
+pub(super) fn certain(budget: usize) -> usize {
+    (at_once(budget) / CERTAIN).max(1)
+}
+
 /// What every pack takes, in estimated tokens.
 const HEAD: f64 = 60.0;
 
@@ -23,11 +44,6 @@ const HEAD: f64 = 60.0;
 const TARGET: f64 = 3.0;
 /// How much more a text is worth that the client holds.
 const HELD: f64 = 3.0;
-/// What the client holds stays while it is worth this part of what would take its place.
-const STILL_WORTH: f64 = 0.5;
-/// Of what would be chosen without regard to the client, this part is put in even if it is new to it.
-const NEWCOMERS: usize = 3;
-
 /// What the name, signature, skeleton and body of a symbol are worth.
 const WORTH: [f64; 4] = [0.3, 0.5, 0.65, 1.0];
 
@@ -46,6 +62,8 @@ pub(super) struct Ladder {
     pub(super) forms: Option<[Option<(f64, String)>; 3]>,
     held: Option<Holding>,
     is_target: bool,
+    /// Whether it is part of every pack.
+    is_certain: bool,
     /// Of its source; empty until the symbol is first put into a pack.
     pub(super) hash: String,
     /// Where it stands: repository, file, first and last byte.
@@ -64,16 +82,14 @@ pub(super) struct Planner<'a> {
     pub(super) ladders: Vec<Ladder>,
     with_sources: bool,
     budget: usize,
-    /// What the client holds and may keep.
-    held: Plan,
+    /// What is certain, and what the client holds.
+    start: Plan,
 }
 
 impl<'a> Planner<'a> {
     pub(super) fn new(
         workspace: &'a Workspace,
-        ranked: &[Ranked],
-        distances: &Distances<'_>,
-        with_sources: bool,
+        material: &Material<'_>,
         budget: usize,
         base: Option<&ContextPack>,
     ) -> Planner<'a> {
@@ -89,6 +105,7 @@ impl<'a> Planner<'a> {
                 holdings.insert(&source.id, Holding { form });
             }
         }
+        let certain = certain(budget);
         let ladder = |(rank, ranked): (usize, &Ranked)| {
             let symbol = workspace.symbol(ranked.key)?;
             let id = workspace.id(ranked.key.repository, symbol);
@@ -100,7 +117,8 @@ impl<'a> Planner<'a> {
                 held: holdings.get(id.as_str()).copied(),
                 id,
                 forms: None,
-                is_target: distances.is_target(ranked.key),
+                is_target: material.distances.is_target(ranked.key),
+                is_certain: rank < certain || material.pinned.contains(&ranked.key),
                 hash: String::new(),
                 place: (
                     ranked.key.repository,
@@ -112,48 +130,42 @@ impl<'a> Planner<'a> {
         };
         let mut planner = Planner {
             texts: Texts::new(workspace),
-            ladders: ranked.iter().enumerate().filter_map(ladder).collect(),
-            with_sources,
+            ladders: material.ranked.iter().enumerate().filter_map(ladder).collect(),
+            with_sources: material.with_sources,
             budget,
-            held: Plan::new(),
+            start: Plan::new(),
         };
-        planner.held = planner.kept();
+        planner.start = planner.first();
         planner
     }
 
-    /// What the client holds that is still worth its room, as it holds it, and the best of what it does not.
-    fn kept(&mut self) -> Plan {
-        let count = self.ladders.iter().filter(|ladder| ladder.held.is_some()).count();
-        if count == 0 {
-            return Plan::new();
-        }
-        let last = self.ladders.get(count - 1).map_or(0.0, |ladder| ladder.score);
+    /// What every plan starts from: what is certain, and what the client holds, as it holds it. What else is in a pack does not
+    /// matter here, so the pack that comes of this plan starts from itself when it is asked for again.
+    fn first(&mut self) -> Plan {
         let mut plan = Plan::new();
         for place in 0..self.ladders.len() {
             let ladder = &self.ladders[place];
             match ladder.held {
-                Some(Holding { form }) if ladder.score >= last * STILL_WORTH => {
+                Some(Holding { form }) => {
                     let form = form
                         .filter(|_| self.with_sources)
                         .filter(|form| self.cost(place, *form).is_some());
                     plan.insert(place, form);
                 }
-                None if place < count / NEWCOMERS => {
+                None if ladder.is_certain => {
                     plan.insert(place, None);
                 }
-                _ => {}
+                None => {}
             }
         }
         plan
     }
 
-    /// About what it takes to leave everything as the client holds it; `None` where it holds nothing.
-    pub(super) fn tokens_held(&mut self) -> Option<f64> {
-        if self.held.is_empty() {
-            return None;
-        }
-        let held = self.held.clone();
-        Some(self.tokens(&held))
+    /// What every plan starts from, and about what it takes.
+    pub(super) fn start(&mut self) -> (Plan, f64) {
+        let plan = self.start.clone();
+        let tokens = self.tokens(&plan);
+        (plan, tokens)
     }
 
     fn tokens(&mut self, plan: &Plan) -> f64 {
@@ -164,14 +176,11 @@ impl<'a> Planner<'a> {
         HEAD + plan.iter().map(of).sum::<f64>()
     }
 
-    /// What the client holds, less what does not fit: texts first, then names, the least score first.
-    fn held_within(&mut self, target: f64) -> (Plan, f64) {
-        let mut plan = self.held.clone();
-        if plan.is_empty() {
-            return (plan, HEAD);
-        }
-        let mut used = self.tokens(&plan);
-        let weakest: Vec<usize> = plan.keys().rev().copied().collect();
+    /// The start, less what does not fit: texts first, then names, the least score first and what is certain last.
+    fn start_within(&mut self, target: f64) -> (Plan, f64) {
+        let (mut plan, mut used) = self.start();
+        let mut weakest: Vec<usize> = plan.keys().rev().copied().collect();
+        weakest.sort_by_key(|place| self.ladders[*place].is_certain);
         for &place in &weakest {
             if used <= target {
                 break;
@@ -192,8 +201,8 @@ impl<'a> Planner<'a> {
 
     /// The steps worth taking for `target` estimated tokens; also whether nothing is left to take.
     pub(super) fn plan(&mut self, target: f64) -> (Plan, bool) {
-        let (mut plan, mut used) = self.held_within(target);
-        let at_once = (self.budget / TOKENS_PER_SYMBOL).max(4);
+        let (mut plan, mut used) = self.start_within(target);
+        let at_once = at_once(self.budget);
         let mut admitted = 0;
         loop {
             // Names first, in the order of their score; then what they are worth showing of.

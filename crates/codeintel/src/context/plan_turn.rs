@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fill::targets;
 use super::for_task::checked;
 use super::rank::{self, Evidence};
+use super::targets::targets;
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::workspace::Workspace;
@@ -40,6 +40,8 @@ pub struct Step {
     pub why: String,
 }
 
+/// Tokens of the context that the plan is about.
+const USUAL_BUDGET: usize = 5_000;
 /// Symbols that get a question of their own.
 const SYMBOLS: usize = 3;
 
@@ -47,7 +49,7 @@ const SYMBOLS: usize = 3;
 pub fn plan_turn(workspace: &Workspace, ask: &PlanTurn) -> Result<TurnPlan, QuestionError> {
     let task = checked(&ask.task)?;
     let ranked = rank::for_task(workspace, task);
-    let targets = targets(workspace, &ranked, None);
+    let targets = targets(workspace, &ranked, USUAL_BUDGET, None);
     let mut steps = Vec::new();
     let mut step = |tool: &str, arguments: Value, why: String| {
         steps.push(Step {

@@ -15,7 +15,7 @@ use index::build::{Indexer, Options, open_snapshot};
 use wire::answers::PackDelta;
 use wire::tokens::Tokenizer;
 
-fn indexed(root: &Path, directory: &Path) -> Workspace {
+pub(super) fn indexed(root: &Path, directory: &Path) -> Workspace {
     let options = Options {
         directory: Some(directory.to_path_buf()),
         ..Options::default()
@@ -33,7 +33,7 @@ fn indexed(root: &Path, directory: &Path) -> Workspace {
 }
 
 /// Tokens of a pack in GCF, as two texts.
-fn in_gcf(pack: &ContextPack) -> usize {
+pub(super) fn in_gcf(pack: &ContextPack) -> usize {
     let texts = pack.to_gcf("context_for_task").unwrap();
     texts.iter().map(|text| Tokenizer::O200k.count(text)).sum()
 }
@@ -407,7 +407,7 @@ fn files_symbols_communities_and_plans_answer() {
     };
     let pack = explain_symbol(&workspace, &ask, &room(3_000, &in_gcf)).unwrap();
     assert!(
-        pack.note.unwrap().starts_with("called by 1 symbols"),
+        pack.note.unwrap().starts_with("called by 1 symbol, "),
         "instantiated once"
     );
     let ask = GetCommunities {

@@ -467,6 +467,7 @@ pub(super) fn ask(
             true => output.json(&value)?,
             false => match descriptors::markdown(tool.name, &value)
                 .or_else(|| tools::search::readable(tool.name, &value, output.paint()))
+                .or_else(|| tools::readable_packs::readable(tool.name, &value, output.paint()))
             {
                 Some(text) => output.line(text),
                 None => {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use codeintel::context::{
     BlastRadius, CommunitiesAnswer, ContextPack, Explain, ForFiles, ForPr, ForTask, GetCommunities, PlanTurn, Room,
-    blast_radius, communities, context_for_files, context_for_pr, context_for_task, explain_symbol, plan_turn,
+    blast_radius, communities, context_for_files, context_for_pr, context_for_task, explain_symbol, plan_turn, renames,
 };
 use codeintel::repo_outline::Nothing;
 use codeintel::{QuestionError, Workspace};
@@ -186,41 +186,14 @@ fn packed(
         Format::Auto => Format::Gcf,
         format => format,
     };
-    let counter = Counter::new(Tokenizer::O200k);
-    let count = |texts: &[String]| texts.iter().map(|text| counter.count(text)).sum::<usize>();
-    let failed = std::cell::Cell::new(None);
-    let measure = |pack: &ContextPack| match project(desk, pack, &layout, format, Delivery::Measured) {
-        Ok(texts) => count(&texts),
-        Err(refusal) => {
-            failed.set(Some(refusal));
-            usize::MAX / 4
-        }
+    let again = match held.as_deref() {
+        Some(base) => changed_pack(desk, budget, base, &layout, format, &question)?,
+        None => None,
     };
-    let room = Room {
-        budget,
-        measure: &measure,
-        base: held.as_deref(),
-    };
-    let found = question(&room);
-    if let Some(refusal) = failed.take() {
-        return Err(refusal);
-    }
-    let found = found.map_err(refused)?;
-    let (texts, format) = match held.as_deref() {
-        Some(base) => match changed(base, &found, layout.tool, format)? {
-            // The delta is said only where it is well below the whole, as the graph profile asks.
-            Some(texts) if count(&texts) * 10 < found.tokens as usize * 6 => {
-                if let Some(conversation) = desk.wish.conversation {
-                    conversation.learned(&found);
-                }
-                (texts, format)
-            }
-            _ => (project(desk, &found, &layout, format, Delivery::Sent)?, format),
-        },
-        None => match shorter_json(desk, &found, &layout)? {
-            Some(json) => (vec![json], Format::Json),
-            None => (project(desk, &found, &layout, format, Delivery::Sent)?, format),
-        },
+    let (found, texts, format) = match again {
+        Some((found, texts)) => (found, texts, format),
+        // Whoever gets everything anew gets what is best now.
+        None => whole_pack(desk, budget, &layout, format, &question)?,
     };
     let reply = Reply {
         value: value(&found)?,
@@ -233,6 +206,86 @@ fn packed(
         .keep(desk.caller, &root, Base::Pack(found.into()));
     desk.finish(Finished { texts, format });
     Ok(reply)
+}
+
+type Asking<'a> = dyn Fn(&Room<'_>) -> Result<ContextPack, QuestionError> + 'a;
+
+/// The pack for a client that holds `base`, and the texts that say what changed; `None` where those are not well below the whole,
+/// as the graph profile asks.
+fn changed_pack(
+    desk: &Desk,
+    budget: usize,
+    base: &ContextPack,
+    layout: &Layout<'static>,
+    format: Format,
+    question: &Asking<'_>,
+) -> Result<Option<(ContextPack, Vec<String>)>, Refusal> {
+    let counter = Counter::new(Tokenizer::O200k);
+    let count = |texts: &[String]| texts.iter().map(|text| counter.count(text)).sum::<usize>();
+    let renames = renames(desk.workspace, base);
+    let carried = base.under(&renames);
+    // What the client holds counts in full, or a conversation that refers to it would add to it with every question.
+    let whole = |pack: &ContextPack| plain(pack, layout, format);
+    let mut found = asked(budget, Some(&carried), &|pack| Ok(count(&whole(pack)?)), question)?;
+    found.renamed = renames;
+    let texts = match changed(base, &found, layout.tool, format)? {
+        Some(texts) => texts,
+        None => return Ok(None),
+    };
+    let tokens = count(&texts);
+    if tokens * 10 >= found.tokens as usize * 6 || tokens > budget {
+        return Ok(None);
+    }
+    if let Some(conversation) = desk.wish.conversation {
+        conversation.learned(&found);
+    }
+    Ok(Some((found, texts)))
+}
+
+/// The pack for a client that holds nothing of it, or asks for all of it, with its texts.
+fn whole_pack(
+    desk: &Desk,
+    budget: usize,
+    layout: &Layout<'static>,
+    format: Format,
+    question: &Asking<'_>,
+) -> Result<(ContextPack, Vec<String>, Format), Refusal> {
+    let counter = Counter::new(Tokenizer::O200k);
+    let measure = |pack: &ContextPack| {
+        let texts = project(desk, pack, layout, format, Delivery::Measured)?;
+        Ok(texts.iter().map(|text| counter.count(text)).sum::<usize>())
+    };
+    let found = asked(budget, None, &measure, question)?;
+    let (texts, format) = match shorter_json(desk, &found, layout)? {
+        Some(json) => (vec![json], Format::Json),
+        None => (project(desk, &found, layout, format, Delivery::Sent)?, format),
+    };
+    Ok((found, texts, format))
+}
+
+/// Asks for a pack whose size `measure` tells.
+fn asked(
+    budget: usize,
+    base: Option<&ContextPack>,
+    measure: &dyn Fn(&ContextPack) -> Result<usize, Refusal>,
+    question: &Asking<'_>,
+) -> Result<ContextPack, Refusal> {
+    let failed = std::cell::Cell::new(None);
+    let measure = |pack: &ContextPack| {
+        measure(pack).unwrap_or_else(|refusal| {
+            failed.set(Some(refusal));
+            usize::MAX / 4
+        })
+    };
+    let found = question(&Room {
+        budget,
+        measure: &measure,
+        base,
+    });
+    match failed.take() {
+        Some(refusal) => Err(refusal),
+        None => found.map_err(refused),
+    }
 }
 
 /// The pack as JSON, where the format is free and that is shorter.
@@ -266,18 +319,16 @@ fn project(
     format: Format,
     delivery: Delivery,
 ) -> Result<Vec<String>, Refusal> {
+    let conversation = desk.wish.conversation.filter(|_| format == Format::Gcf);
+    let referred = conversation.and_then(|talk| talk.pack(pack, layout.tool, delivery == Delivery::Sent));
+    referred.map_or_else(|| plain(pack, layout, format), |texts| Ok(texts.into()))
+}
+
+/// The texts of a pack in a format, nothing referred to.
+fn plain(pack: &ContextPack, layout: &Layout<'static>, format: Format) -> Result<Vec<String>, Refusal> {
     if format == Format::Gcf {
-        let referred = desk
-            .wish
-            .conversation
-            .and_then(|conversation| conversation.pack(pack, layout.tool, delivery == Delivery::Sent));
-        return match referred {
-            Some(texts) => Ok(texts.into()),
-            None => Ok(pack
-                .to_gcf(layout.tool)
-                .map_err(|error| unwritable(error.into()))?
-                .into()),
-        };
+        let texts = pack.to_gcf(layout.tool).map_err(|error| unwritable(error.into()))?;
+        return Ok(texts.into());
     }
     let encoded = wire::encode(pack, layout, format, Tokenizer::O200k).map_err(unwritable)?;
     Ok(vec![encoded.text])

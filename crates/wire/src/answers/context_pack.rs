@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::pack_names::Renamed;
 use crate::gcf::{self, Category, graph};
 use crate::layout::{Column, Layout, Section};
 
@@ -77,6 +78,9 @@ pub struct ContextPack {
     /// What the index still lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// Names that changed since the pack that the client holds. No part of the pack itself: a delta says them.
+    #[serde(skip)]
+    pub renamed: Vec<Renamed>,
 }
 
 const SECTIONS: &[Section] = &[

@@ -1,5 +1,6 @@
 //! A pack as what changed since one that the client holds. The graph's part is that of the graph profile; of the sources, those
-//! that only moved are told once per file, and those that changed as the lines that did.
+//! that only moved are told once per file, and those that changed as the lines that did; a name that changed is told once for all
+//! that is in it.
 //!
 //! A client applies it to the pack it has, all or nothing: the result must have the root that the delta names.
 
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::context_pack::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol, from_word, to_word};
+use super::pack_names::Renamed;
 use crate::gcf::{self, Category, graph};
 use crate::line_edit;
 
@@ -19,6 +21,9 @@ pub struct PackDelta {
     /// The root of the pack that it applies to, and the one of the pack that it gives.
     pub base_root: String,
     pub new_root: String,
+    /// Names that changed: what the client holds is read under the new ones before anything else of the delta.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renamed: Vec<Renamed>,
     /// Symbols that are gone; one that is other now is both gone and added.
     #[serde(default)]
     pub removed: Vec<PackName>,
@@ -84,8 +89,24 @@ const MOST_MOVES: usize = 4;
 const MOST_ORIGINS: usize = 8;
 
 impl PackDelta {
-    /// What turns `base` into `pack`.
+    /// What turns `base` into `pack`, with the names that the pack says changed.
     pub fn between(base: &ContextPack, pack: &ContextPack) -> PackDelta {
+        let renamed: Vec<Renamed> = pack
+            .renamed
+            .iter()
+            .filter(|row| base.symbols.iter().any(|symbol| row.of(&symbol.id).is_some()))
+            .cloned()
+            .collect();
+        let delta = PackDelta::of_names(&base.under(&renamed), pack);
+        PackDelta {
+            base_root: base.pack_root.clone(),
+            renamed,
+            ..delta
+        }
+    }
+
+    /// What turns `base` into `pack`, every name as it is.
+    fn of_names(base: &ContextPack, pack: &ContextPack) -> PackDelta {
         let moved = moves(base, pack);
         let held: HashMap<&str, PackSource> = base
             .sources
@@ -147,13 +168,22 @@ impl PackDelta {
             truncated: pack.truncated,
             note: pack.note.clone(),
             incomplete: pack.incomplete.clone(),
+            renamed: Vec::new(),
             moved,
         }
     }
 
     /// The pack that `base` becomes; its root is the one that the delta names, or there is none.
     pub fn apply(&self, base: &ContextPack) -> gcf::Result<ContextPack> {
-        let graph = graph::apply(&base.graph(""), &self.graph(""))?;
+        let root = base.root()?;
+        if root != self.base_root {
+            let found = format!("a delta for `{}`", self.base_root);
+            return Err(gcf::Error::new(Category::BaseMismatch, found, root));
+        }
+        let base = &base.under(&self.renamed);
+        let mut graph = self.graph("");
+        graph.base_root = base.root()?;
+        let graph = graph::apply(&base.graph(""), &graph)?;
         let broken = |id: &str| {
             gcf::Error::new(
                 Category::DeltaInvalid,
@@ -220,6 +250,7 @@ impl PackDelta {
             truncated: self.truncated,
             note: self.note.clone(),
             incomplete: self.incomplete.clone(),
+            renamed: Vec::new(),
             symbols,
         })
     }
@@ -263,6 +294,9 @@ impl PackDelta {
             .collect();
         let label = |id: &str| places.get(id).map_or_else(|| to_word(id), |place| format!("@{place}"));
         let mut out = super::context_pack::sources_head(self.total, self.truncated, &self.note, &self.incomplete);
+        for Renamed { from, to } in &self.renamed {
+            out.push_str(&format!("% renamed {} {}\n", to_word(from), to_word(to)));
+        }
         for Moved { path, from, by } in &self.moved {
             out.push_str(&format!("% moved {} {from} {by:+}\n", to_word(path)));
         }
@@ -339,6 +373,11 @@ impl PackDelta {
             };
             let read = match words.as_slice() {
                 [""] => Some(()),
+                ["%", "renamed", from, to] => {
+                    let (from, to) = (from_word(from), from_word(to));
+                    delta.renamed.push(Renamed { from, to });
+                    Some(())
+                }
                 ["%", "moved", path, from, by] => from.parse().ok().zip(by.parse().ok()).map(|(from, by)| {
                     let path = from_word(path);
                     delta.moved.push(Moved { path, from, by });
