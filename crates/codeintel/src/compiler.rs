@@ -16,6 +16,7 @@ mod explore;
 pub mod layouts;
 mod levels;
 mod memory;
+mod pages;
 mod place;
 mod references;
 mod symbols;

@@ -27,16 +27,7 @@ impl Page {
         cursor: Option<&str>,
         default: usize,
     ) -> Result<Page, QuestionError> {
-        let limit = match limit {
-            None => default,
-            Some(0) => {
-                return Err(QuestionError::Argument {
-                    name: "limit",
-                    problem: format!("expected 1 to {MAX_LIMIT}, not 0"),
-                });
-            }
-            Some(limit) => (limit as usize).min(MAX_LIMIT),
-        };
+        let limit = self::limit(limit, default)?;
         let offset = cursor.map_or(Ok(0), |cursor| read(workspace, cursor))?;
         Ok(Page { offset, limit })
     }
@@ -47,31 +38,56 @@ impl Page {
     }
 }
 
+/// How many items a page may hold.
+pub(crate) fn limit(asked: Option<u32>, default: usize) -> Result<usize, QuestionError> {
+    match asked {
+        None => Ok(default),
+        Some(0) => Err(QuestionError::Argument {
+            name: "limit",
+            problem: format!("expected 1 to {MAX_LIMIT}, not 0"),
+        }),
+        Some(limit) => Ok((limit as usize).min(MAX_LIMIT)),
+    }
+}
+
 /// The cursor for the items after the first `offset`.
 pub fn cursor(workspace: &Workspace, offset: usize) -> String {
-    let mut bytes = stamp(workspace).to_vec();
+    pack(stamp(workspace), offset)
+}
+
+fn read(workspace: &Workspace, cursor: &str) -> Result<usize, QuestionError> {
+    let (mark, offset) = unpack(cursor)?;
+    match mark == stamp(workspace) {
+        true => Ok(offset),
+        false => Err(wrong("the code changed since that page: ask again without a cursor")),
+    }
+}
+
+/// A cursor: what it is of, and how many items are before it.
+pub(crate) fn pack(mark: [u8; 4], offset: usize) -> String {
+    let mut bytes = mark.to_vec();
     bytes.extend((offset as u32).to_le_bytes());
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-fn read(workspace: &Workspace, cursor: &str) -> Result<usize, QuestionError> {
-    let wrong = |problem: &str| QuestionError::Argument {
+/// What [`pack`] wrote.
+pub(crate) fn unpack(cursor: &str) -> Result<([u8; 4], usize), QuestionError> {
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap_or_default();
+    match bytes[..] {
+        [a, b, c, d, e, f, g, h] => Ok(([a, b, c, d], u32::from_le_bytes([e, f, g, h]) as usize)),
+        _ => Err(wrong("not a cursor: pass `next_cursor` of the page before, unchanged")),
+    }
+}
+
+fn wrong(problem: &str) -> QuestionError {
+    QuestionError::Argument {
         name: "cursor",
         problem: problem.to_string(),
-    };
-    let bytes = URL_SAFE_NO_PAD
-        .decode(cursor)
-        .ok()
-        .filter(|bytes| bytes.len() == 8)
-        .ok_or_else(|| wrong("not a cursor: pass `next_cursor` of the page before, unchanged"))?;
-    if bytes[..4] != stamp(workspace) {
-        return Err(wrong("the code changed since that page: ask again without a cursor"));
     }
-    Ok(u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]) as usize)
 }
 
 /// Four bytes that change with any snapshot of the workspace.
-fn stamp(workspace: &Workspace) -> [u8; 4] {
+pub(crate) fn stamp(workspace: &Workspace) -> [u8; 4] {
     let mut hasher = blake3::Hasher::new();
     for repository in workspace.repositories() {
         hasher.update(repository.snapshot.tree_digest());

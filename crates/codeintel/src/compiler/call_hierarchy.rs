@@ -10,6 +10,7 @@ use lsp::{Call, Hierarchy, Place};
 use serde::Serialize;
 
 use super::levels::walk;
+use super::pages::Pages;
 use super::place::{self, Spot, located};
 use super::{Compiler, Compilers, Standing, Wait, Writer, absolute, shown};
 use crate::error::QuestionError;
@@ -22,8 +23,10 @@ located! {
     FindCallers {
         /// Calls away at most (default 1).
         depth: Option<u32>,
-        /// Rows at most (default 50).
+        /// Rows per page (default 50).
         limit: Option<u32>,
+        /// next_cursor of the page before.
+        cursor: Option<String>,
     }
 }
 
@@ -34,8 +37,10 @@ located! {
         direction: Option<String>,
         /// Calls away at most (default 1).
         depth: Option<u32>,
-        /// Rows at most (default 50).
+        /// Rows per page (default 50).
         limit: Option<u32>,
+        /// next_cursor of the page before.
+        cursor: Option<String>,
     }
 }
 
@@ -51,6 +56,9 @@ pub struct Calls {
     pub total: u64,
     /// Whether rows were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// Nearest first.
     pub calls: Vec<CallRow>,
 }
@@ -97,8 +105,9 @@ pub fn find_callers(
     ask: &FindCallers,
 ) -> Result<Calls, QuestionError> {
     let spot = place::find(workspace, ask.pointer())?;
-    let how = (&["incoming"][..], ask.depth, ask.limit, ask.patience()?);
-    answer(workspace, compilers, &spot, how)
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
+    let how = (&["incoming"][..], ask.depth, ask.patience()?);
+    answer(workspace, compilers, &spot, &pages, how)
 }
 
 /// Who calls a symbol, and whom it calls.
@@ -119,27 +128,25 @@ pub fn call_hierarchy(
             });
         }
     };
-    answer(
-        workspace,
-        compilers,
-        &spot,
-        (directions, ask.depth, ask.limit, ask.patience()?),
-    )
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
+    let how = (directions, ask.depth, ask.patience()?);
+    answer(workspace, compilers, &spot, &pages, how)
 }
 
 fn answer(
     workspace: &Workspace,
     compilers: Compilers<'_>,
     spot: &Spot,
-    (directions, depth, limit, wait): (&[&'static str], Option<u32>, Option<u32>, Wait),
+    pages: &Pages<'_>,
+    (directions, depth, wait): (&[&'static str], Option<u32>, Wait),
 ) -> Result<Calls, QuestionError> {
     let depth = depth.unwrap_or(1).clamp(1, MAX_DEPTH);
     let (found, standing) = calls(workspace, compilers, spot, directions, depth, wait)?;
-    let (total, limit) = (found.len(), limit.unwrap_or(50).max(1) as usize);
+    let cut = pages.cut(&standing, found)?;
     let mut writer = Writer::new(workspace);
-    let rows = found
+    let rows = cut
+        .rows
         .into_iter()
-        .take(limit)
         .map(|row| CallRow {
             direction: row.direction,
             depth: row.depth,
@@ -158,8 +165,9 @@ fn answer(
     Ok(Calls {
         of: spot.shown(workspace),
         standing,
-        total: total as u64,
-        truncated: total > limit,
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
         calls: rows,
     })
 }

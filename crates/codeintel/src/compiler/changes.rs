@@ -7,6 +7,7 @@ use index::snapshot::EdgeKinds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pages::Pages;
 use super::{Compilers, Standing};
 use crate::context::history;
 use crate::error::QuestionError;
@@ -21,9 +22,12 @@ pub struct DetectChanges {
     /// Commit or branch to compare with (default the trunk); HEAD for what is not committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Symbols at most (default 100).
+    /// Symbols per page (default 100).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// next_cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
 }
 
 /// What changed.
@@ -42,6 +46,9 @@ pub struct Changes {
     pub total: u64,
     /// Whether symbols were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// The riskiest first.
     pub symbols: Vec<Changed>,
 }
@@ -71,6 +78,7 @@ pub fn detect_changes(workspace: &Workspace, _: Compilers<'_>, ask: &DetectChang
             problem: "there is no repository to compare".to_string(),
         });
     };
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 100)?;
     let change = history::change(&repository.root, ask.base.as_deref())?;
     let snapshot = &repository.snapshot;
     let mut keys: BTreeMap<SymbolKey, ()> = BTreeMap::new();
@@ -106,19 +114,18 @@ pub fn detect_changes(workspace: &Workspace, _: Compilers<'_>, ask: &DetectChang
         let rank = |symbol: &Changed| (order(symbol.risk), std::cmp::Reverse(symbol.users));
         rank(a).cmp(&rank(b)).then_with(|| a.id.cmp(&b.id))
     });
-    let (total, limit) = (symbols.len(), ask.limit.unwrap_or(100).max(1) as usize);
-    symbols.truncate(limit);
+    let why = "users by the graph; find_references asks the compiler";
+    let standing = Standing::graph(workspace, why.to_string());
+    let cut = pages.cut(&standing, symbols)?;
     Ok(Changes {
         base: change.base.chars().take(12).collect(),
-        standing: Standing::graph(
-            workspace,
-            "users by the graph; find_references asks the compiler".to_string(),
-        ),
+        standing,
         files: change.files.iter().map(|(path, _)| workspace.path(0, path)).collect(),
         removed: change.removed.iter().map(|path| workspace.path(0, path)).collect(),
-        total: total as u64,
-        truncated: total > limit,
-        symbols,
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
+        symbols: cut.rows,
     })
 }
 

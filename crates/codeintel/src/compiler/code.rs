@@ -5,6 +5,7 @@ use index::snapshot::EdgeKinds;
 use lsp::{Place, Range};
 use serde::Serialize;
 
+use super::pages::Pages;
 use super::place::{self, Spot, located};
 use super::{Compilers, Standing, Writer, absolute, shown};
 use crate::error::QuestionError;
@@ -25,8 +26,10 @@ located! {
 located! {
     /// What `get_completions` is asked.
     GetCompletions {
-        /// Completions at most (default 30).
+        /// Completions per page (default 30).
         limit: Option<u32>,
+        /// next_cursor of the page before.
+        cursor: Option<String>,
     }
 }
 
@@ -35,8 +38,10 @@ located! {
     SemanticTokens {
         /// Last line, if from line on.
         end_line: Option<u32>,
-        /// Rows at most, one per line of the file (default 200).
+        /// Rows per page, one per line of the file (default 200).
         limit: Option<u32>,
+        /// next_cursor of the page before.
+        cursor: Option<String>,
     }
 }
 
@@ -220,6 +225,9 @@ pub struct Completions {
     pub total: u64,
     /// Whether completions were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// Best first.
     pub completions: Vec<CompletionRow>,
 }
@@ -243,7 +251,7 @@ pub fn get_completions(
     ask: &GetCompletions,
 ) -> Result<Completions, QuestionError> {
     let spot = place::find(workspace, ask.pointer())?;
-    let limit = ask.limit.unwrap_or(30).max(1) as usize;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 30)?;
     let repository = &workspace.repositories()[spot.repository];
     let path = absolute(repository, &spot.path);
     let answered = compilers
@@ -290,13 +298,14 @@ pub fn get_completions(
             (rows, Standing::graph(workspace, why))
         }
     };
-    let total = completions.len();
+    let cut = pages.cut(&standing, completions)?;
     Ok(Completions {
         of: spot.shown(workspace),
         standing,
-        total: total as u64,
-        truncated: total > limit,
-        completions: completions.into_iter().take(limit).collect(),
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
+        completions: cut.rows,
     })
 }
 
@@ -312,6 +321,9 @@ pub struct Tokens {
     pub total: u64,
     /// Whether words were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// One row per line of the file.
     pub tokens: Vec<TokenRow>,
 }
@@ -341,7 +353,7 @@ pub fn semantic_tokens(
             (spot.repository, spot.path)
         }
     };
-    let limit = ask.limit.unwrap_or(200).max(1) as usize;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 200)?;
     let first = ask.line.unwrap_or(1);
     let last = ask
         .end_line
@@ -431,14 +443,14 @@ pub fn semantic_tokens(
             }),
         }
     }
-    let truncated = rows.len() > limit;
-    rows.truncate(limit);
+    let cut = pages.cut(&standing, rows)?;
     Ok(Tokens {
         path: workspace.path(repository, &path),
         standing,
         total,
-        truncated,
-        tokens: rows,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
+        tokens: cut.rows,
     })
 }
 

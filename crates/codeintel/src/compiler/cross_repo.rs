@@ -1,19 +1,21 @@
 //! `cross_repo`: who in the other repositories of the workspace uses a symbol.
 //!
 //! The links between repositories say it: an external symbol of one whose package another is, and the two sides of a contract.
-//! Namesakes from other packages are shown only if asked for.
+//! Namesakes from other packages are shown only if asked for. A language server knows one repository, but often follows an import into
+//! the next one (`replace` in `go.mod`, a path dependency): each use that it leads from to the symbol is confirmed by it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use index::model::Origin;
 use index::snapshot::{EdgeEnd, EdgeKinds, ExternalId};
-use lsp::Place;
+use lsp::{Location, Place};
 use serde::Serialize;
 
+use super::pages::Pages;
 use super::place::{self, located};
-use super::{Compilers, Standing, Writer, absolute};
+use super::{Compilers, Standing, Wait, Writer, absolute};
 use crate::error::QuestionError;
 use crate::kinds;
-use crate::page::{self, Page};
 use crate::workspace::{SymbolKey, Workspace};
 
 located! {
@@ -58,16 +60,15 @@ pub struct Use {
     pub at: Vec<String>,
     /// The package that it was taken from; `contract` where a route, a topic or a method is used by its name.
     pub package: String,
-    /// How it is known: `text_matched` where only the name agrees.
+    /// How it is known: `lsp_resolved` where a server leads from there to the symbol, `text_matched` where only the name agrees.
     pub origin: &'static str,
 }
 
 /// Who in other repositories uses a symbol.
-pub fn cross_repo(workspace: &Workspace, _: Compilers<'_>, ask: &CrossRepo) -> Result<Uses, QuestionError> {
+pub fn cross_repo(workspace: &Workspace, compilers: Compilers<'_>, ask: &CrossRepo) -> Result<Uses, QuestionError> {
     let spot = place::find(workspace, ask.pointer())?;
-    // Nothing is waited for, but a wrong word is still wrong.
-    ask.patience()?;
-    let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
+    let wait = ask.patience()?;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let key = spot.symbol(workspace)?;
     let mut found = Found::default();
     let linked: &[(usize, ExternalId)] = workspace.cross_links().map_or(&[], |links| links.externals(key));
@@ -86,6 +87,7 @@ pub fn cross_repo(workspace: &Workspace, _: Compilers<'_>, ask: &CrossRepo) -> R
             }
         }
     }
+    let standing = found.confirm(workspace, compilers, key, wait);
     let mut writer = Writer::new(workspace);
     let mut uses = Vec::new();
     for ((number, file, package, origin), mut places) in found.places {
@@ -102,21 +104,19 @@ pub fn cross_repo(workspace: &Workspace, _: Compilers<'_>, ask: &CrossRepo) -> R
         });
     }
     uses.sort();
-    let why = match workspace.repositories().len() {
-        0 | 1 => "there is no other repository in this workspace".to_string(),
-        _ => "by package and contract; language servers know one repository each".to_string(),
-    };
-    let (total, end) = (uses.len(), page.offset.saturating_add(page.limit));
-    let more = end < total;
+    let cut = pages.cut(&standing, uses)?;
     Ok(Uses {
         of: spot.shown(workspace),
-        standing: Standing::graph(workspace, why),
-        total: total as u64,
-        truncated: more,
-        next_cursor: more.then(|| page::cursor(workspace, end)),
-        uses: page.take(uses),
+        standing,
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
+        uses: cut.rows,
     })
 }
+
+/// Most uses that servers are asked about.
+const MAX_CONFIRMED: usize = 100;
 
 /// Uses by repository, file, package and origin.
 #[derive(Default)]
@@ -159,6 +159,68 @@ impl Found {
             line: at.line,
             column: at.column,
         });
+    }
+}
+
+impl Found {
+    /// Asks the server of each repository where its uses lead, and marks those that lead to the symbol.
+    fn confirm(&mut self, workspace: &Workspace, compilers: Compilers<'_>, of: SymbolKey, wait: Wait) -> Standing {
+        let by_graph = |why: &str| Standing::graph(workspace, why.to_string());
+        if workspace.repositories().len() < 2 {
+            return by_graph("there is no other repository in this workspace");
+        }
+        let (Some(symbol), Some(home)) = (workspace.symbol(of), workspace.repository(of.repository)) else {
+            return by_graph("by package and contract");
+        };
+        let (home, span) = (absolute(home, symbol.path()), symbol.span());
+        let lines = span.start_line..=span.end_line;
+        let (mut asked, mut confirmed, mut servers, mut missing) = (0, 0, BTreeSet::new(), BTreeSet::new());
+        let mut all: usize = 0;
+        for ((number, file, package, origin), places) in std::mem::take(&mut self.places) {
+            all += places.len();
+            let repository = &workspace.repositories()[number];
+            let path = absolute(repository, &file);
+            let language = repository.snapshot.find_file(&file).map_or("", |file| file.language());
+            let compiler = compilers.for_file(repository, &file, language, wait);
+            for place in places {
+                let leads_here = match &compiler {
+                    Ok(compiler) if asked < MAX_CONFIRMED => {
+                        asked += 1;
+                        let leads = compiler.server.definition(&path, place, compiler.deadline);
+                        let leads = leads.unwrap_or_default();
+                        let here = |end: &Location| end.path == home && lines.contains(&end.range.start.line);
+                        leads.iter().any(here).then(|| compiler.server.name().to_string())
+                    }
+                    Ok(_) => None,
+                    Err(why) => {
+                        missing.insert(why.clone());
+                        None
+                    }
+                };
+                let origin = match leads_here {
+                    Some(server) => {
+                        confirmed += 1;
+                        servers.insert(server);
+                        kinds::origin_name(Origin::LspResolved)
+                    }
+                    None => origin,
+                };
+                let row = (number, file.clone(), package.clone(), origin);
+                self.places.entry(row).or_default().push(place);
+            }
+        }
+        if confirmed == 0 {
+            let why = missing.into_iter().next();
+            let why = why.unwrap_or_else(|| "language servers know one repository each".to_string());
+            return by_graph(&format!("by package and contract; {why}"));
+        }
+        // Found by the graph in any case: a use that it does not see is not here.
+        let note = format!("by package and contract; {confirmed} of {all} confirmed");
+        Standing {
+            server: Some(servers.into_iter().collect::<Vec<_>>().join(", ")),
+            tier: if confirmed == all { "lsp" } else { "graph" },
+            ..by_graph(&note)
+        }
     }
 }
 

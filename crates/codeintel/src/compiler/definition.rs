@@ -7,6 +7,7 @@ use index::snapshot::EdgeKinds;
 use lsp::{Location, Place, Range, RequestError, Server};
 use serde::Serialize;
 
+use super::pages::Pages;
 use super::place::{self, Spot, located};
 use super::{Compilers, Standing, Writer, absolute, shown};
 use crate::error::QuestionError;
@@ -15,8 +16,10 @@ use crate::workspace::{SymbolKey, Workspace};
 located! {
     /// What is asked.
     GoTo {
-        /// Places at most (default 50).
+        /// Places per page (default 50).
         limit: Option<u32>,
+        /// next_cursor of the page before.
+        cursor: Option<String>,
     }
 }
 
@@ -32,6 +35,9 @@ pub struct Targets {
     pub total: u64,
     /// Whether places were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// The places.
     pub places: Vec<Target>,
 }
@@ -100,7 +106,7 @@ fn go(
     learns: bool,
 ) -> Result<Targets, QuestionError> {
     let spot = place::find(workspace, ask.pointer())?;
-    let limit = ask.limit.unwrap_or(50).max(1) as usize;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let repository = &workspace.repositories()[spot.repository];
     let path = absolute(repository, &spot.path);
     let asked = compilers.for_file(repository, &spot.path, &spot.language, ask.patience()?);
@@ -128,10 +134,10 @@ fn go(
         Err(why) => (by_graph(workspace, &spot, ask_graph), Standing::graph(workspace, why)),
     };
     let mut writer = Writer::new(workspace);
-    let total = found.len();
-    let places = found
+    let cut = pages.cut(&standing, found)?;
+    let places = cut
+        .rows
         .iter()
-        .take(limit)
         .map(|location| Target {
             path: shown(workspace, &location.path).0,
             line: location.range.start.line,
@@ -142,8 +148,9 @@ fn go(
     Ok(Targets {
         of: spot.shown(workspace),
         standing,
-        total: total as u64,
-        truncated: total > limit,
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
         places,
     })
 }

@@ -9,6 +9,7 @@ use lsp::{Diagnostic, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pages::Pages;
 use super::{Compilers, Standing, Wait, Writer, absolute, shown};
 use crate::error::QuestionError;
 use crate::naming;
@@ -24,9 +25,12 @@ pub struct GetDiagnostics {
     /// Least severity: error, warning (default), information or hint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<String>,
-    /// Findings at most (default 100). Files of a folder are asked about until the time is over.
+    /// Findings per page (default 100). Files of a folder are asked about until the time is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// next_cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
     /// lsp: wait until the language server is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<String>,
@@ -49,6 +53,9 @@ pub struct Diagnostics {
     pub total: u64,
     /// Whether findings were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// The findings.
     pub diagnostics: Vec<Finding>,
 }
@@ -77,6 +84,7 @@ pub fn get_diagnostics(
 ) -> Result<Diagnostics, QuestionError> {
     let wait = Wait::of(ask.wait.as_deref(), ask.max_wait_ms)?;
     let least = severity(ask.severity.as_deref())?;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 100)?;
     let mut writer = Writer::new(workspace);
     let mut found: Vec<(PathBuf, Diagnostic)> = Vec::new();
     let standing = match &ask.path {
@@ -121,10 +129,10 @@ pub fn get_diagnostics(
     let count = |severity: Severity| found.iter().filter(|(_, finding)| finding.severity == severity).count() as u64;
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     found.retain(|(_, finding)| finding.severity <= least);
-    let (total, limit) = (found.len(), ask.limit.unwrap_or(100).max(1) as usize);
-    let diagnostics = found
+    let cut = pages.cut(&standing, found)?;
+    let diagnostics = cut
+        .rows
         .into_iter()
-        .take(limit)
         .map(|(path, finding)| Finding {
             at: writer.place(&path, finding.range.start),
             path: shown(workspace, &path).0,
@@ -137,8 +145,9 @@ pub fn get_diagnostics(
         standing,
         errors,
         warnings,
-        total: total as u64,
-        truncated: total > limit,
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
         diagnostics,
     })
 }

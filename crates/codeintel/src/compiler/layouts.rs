@@ -229,7 +229,7 @@ layout!(
             PATH,
             Column::list("at", "line:column of each use"),
             Column::text("package", "the package it was taken from"),
-            Column::text("origin", "ast_resolved or text_matched"),
+            Column::text("origin", "lsp_resolved, ast_resolved or text_matched"),
         ]
     )],
     [OF]

@@ -8,11 +8,11 @@ use index::snapshot::EdgeKinds;
 use lsp::Place;
 use serde::Serialize;
 
+use super::pages::Pages;
 use super::place::{self, Spot, located};
 use super::{Compiler, Compilers, Standing, Writer, absolute, shown};
 use crate::error::QuestionError;
 use crate::kinds;
-use crate::page::{self, Page};
 use crate::traverse::Direction;
 use crate::workspace::{SymbolKey, Workspace};
 
@@ -72,10 +72,10 @@ pub fn find_references(
     ask: &FindReferences,
 ) -> Result<References, QuestionError> {
     let spot = place::find(workspace, ask.pointer())?;
-    let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let with_declaration = ask.include_declaration.unwrap_or(false);
     let (mentions, standing) = mentions(workspace, compilers, &spot, with_declaration, ask.patience()?)?;
-    Ok(answer(workspace, &spot, mentions, standing, page))
+    answer(workspace, &spot, mentions, standing, &pages)
 }
 
 /// Every mention, from the best tier at hand.
@@ -212,7 +212,13 @@ pub(crate) fn count(mentions: &Mentions) -> usize {
     mentions.values().map(Vec::len).sum()
 }
 
-fn answer(workspace: &Workspace, spot: &Spot, mentions: Mentions, standing: Standing, page: Page) -> References {
+fn answer(
+    workspace: &Workspace,
+    spot: &Spot,
+    mentions: Mentions,
+    standing: Standing,
+    pages: &Pages<'_>,
+) -> Result<References, QuestionError> {
     let total = count(&mentions);
     let mut chunks: Vec<(PathBuf, Option<Origin>, Vec<Place>)> = Vec::new();
     for ((path, origin), places) in mentions {
@@ -222,11 +228,10 @@ fn answer(workspace: &Workspace, spot: &Spot, mentions: Mentions, standing: Stan
                 .map(|places| (path.clone(), origin, places.to_vec())),
         );
     }
-    let end = page.offset.saturating_add(page.limit);
-    let more = end < chunks.len();
+    let cut = pages.cut(&standing, chunks)?;
     let mut writer = Writer::new(workspace);
-    let references = page
-        .take(chunks)
+    let references = cut
+        .rows
         .into_iter()
         .map(|(path, origin, places)| InFile {
             at: places.iter().map(|place| writer.place(&path, *place)).collect(),
@@ -234,12 +239,12 @@ fn answer(workspace: &Workspace, spot: &Spot, mentions: Mentions, standing: Stan
             origin: origin.map(kinds::origin_name),
         })
         .collect();
-    References {
+    Ok(References {
         of: spot.shown(workspace),
         standing,
         total: total as u64,
-        truncated: more,
-        next_cursor: more.then(|| page::cursor(workspace, end)),
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
         references,
-    }
+    })
 }

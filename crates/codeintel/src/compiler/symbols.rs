@@ -5,9 +5,10 @@ use lsp::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pages::Pages;
 use super::{Compilers, Standing, Wait, Writer, absolute, shown};
 use crate::error::QuestionError;
-use crate::page::{self, Page};
+use crate::page;
 use crate::search_symbols::{Search, search_symbols};
 use crate::workspace::Workspace;
 use crate::{kinds, naming};
@@ -38,9 +39,12 @@ pub struct ListSymbols {
 pub struct FindSymbol {
     /// Name or part of it.
     pub query: String,
-    /// Symbols at most (default 20).
+    /// Symbols per page (default 20).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// next_cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
     /// lsp: wait until the language servers of the workspace's main languages are ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<String>,
@@ -92,6 +96,9 @@ pub struct Named {
     pub total: u64,
     /// Whether symbols were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// Best first.
     pub symbols: Vec<NamedSymbol>,
 }
@@ -116,7 +123,7 @@ pub fn list_symbols(
     ask: &ListSymbols,
 ) -> Result<Symbols, QuestionError> {
     let (number, file) = naming::find_file(workspace, &ask.path)?;
-    let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 200)?;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 200)?;
     let repository = &workspace.repositories()[number];
     let wait = Wait::of(ask.wait.as_deref(), ask.max_wait_ms)?;
     let asked = compilers.for_file(repository, file.path(), file.language(), wait);
@@ -160,22 +167,21 @@ pub fn list_symbols(
             (declared.collect::<Vec<_>>(), standing)
         }
     };
-    let (total, end) = (symbols.len(), page.offset.saturating_add(page.limit));
-    let more = end < total;
+    let cut = pages.cut(&standing, symbols)?;
     Ok(Symbols {
         path: workspace.path(number, file.path()),
         standing,
-        total: total as u64,
-        truncated: more,
-        next_cursor: more.then(|| page::cursor(workspace, end)),
-        symbols: page.take(symbols),
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
+        symbols: cut.rows,
     })
 }
 
 /// What has a name.
 pub fn find_symbol(workspace: &Workspace, compilers: Compilers<'_>, ask: &FindSymbol) -> Result<Named, QuestionError> {
     let wait = Wait::of(ask.wait.as_deref(), ask.max_wait_ms)?;
-    let limit = ask.limit.unwrap_or(20).clamp(1, page::MAX_LIMIT as u32) as usize;
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 20)?;
     let (mut found, mut servers, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for (repository, language, path) in main_languages(workspace, compilers, wait) {
         match compilers.for_file(repository, &path, &language, wait) {
@@ -206,7 +212,8 @@ pub fn find_symbol(workspace: &Workspace, compilers: Compilers<'_>, ask: &FindSy
     if found.is_empty() {
         let search = Search {
             query: ask.query.clone(),
-            limit: Some(limit as u32),
+            limit: Some(pages.page().limit as u32),
+            cursor: Some(page::cursor(workspace, pages.page().offset)),
             ..Search::default()
         };
         let by_graph = search_symbols(workspace, &search)?;
@@ -227,10 +234,12 @@ pub fn find_symbol(workspace: &Workspace, compilers: Compilers<'_>, ask: &FindSy
             path: hit.path,
             at: hit.line.to_string(),
         });
+        let next_cursor = pages.next(&standing, by_graph.total as usize)?;
         return Ok(Named {
             standing,
             total: by_graph.total,
-            truncated: by_graph.truncated,
+            truncated: next_cursor.is_some(),
+            next_cursor,
             symbols: symbols.collect(),
         });
     }
@@ -245,19 +254,20 @@ pub fn find_symbol(workspace: &Workspace, compilers: Compilers<'_>, ask: &FindSy
             .then_with(|| (&a.path, &a.at).cmp(&(&b.path, &b.at)))
     });
     found.dedup();
-    let total = found.len();
-    found.truncate(limit);
     servers.dedup();
+    let standing = Standing {
+        tier: "lsp",
+        server: Some(servers.join(", ")),
+        complete: missing.is_empty(),
+        note: (!missing.is_empty()).then(|| missing.join("; ")),
+    };
+    let cut = pages.cut(&standing, found)?;
     Ok(Named {
-        standing: Standing {
-            tier: "lsp",
-            server: Some(servers.join(", ")),
-            complete: missing.is_empty(),
-            note: (!missing.is_empty()).then(|| missing.join("; ")),
-        },
-        total: total as u64,
-        truncated: total > limit,
-        symbols: found,
+        standing,
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
+        symbols: cut.rows,
     })
 }
 

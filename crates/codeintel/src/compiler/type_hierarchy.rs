@@ -7,6 +7,7 @@ use lsp::Hierarchy;
 use serde::Serialize;
 
 use super::levels::walk;
+use super::pages::Pages;
 use super::place::{self, located};
 use super::{Compiler, Compilers, Standing, absolute, shown};
 use crate::error::QuestionError;
@@ -21,8 +22,10 @@ located! {
         direction: Option<String>,
         /// Steps at most (default 3).
         depth: Option<u32>,
-        /// Rows at most (default 50).
+        /// Rows per page (default 50).
         limit: Option<u32>,
+        /// next_cursor of the page before.
+        cursor: Option<String>,
     }
 }
 
@@ -38,6 +41,9 @@ pub struct Types {
     pub total: u64,
     /// Whether rows were left out.
     pub truncated: bool,
+    /// For the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// Nearest first.
     pub types: Vec<TypeRow>,
 }
@@ -79,6 +85,7 @@ pub fn type_hierarchy(
             });
         }
     };
+    let pages = Pages::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let depth = ask.depth.unwrap_or(3).clamp(1, MAX_DEPTH);
     let repository = &workspace.repositories()[spot.repository];
     let asked = compilers.for_file(repository, &spot.path, &spot.language, ask.patience()?);
@@ -107,13 +114,14 @@ pub fn type_hierarchy(
             (found.collect(), Standing::graph(workspace, why))
         }
     };
-    let (total, limit) = (found.len(), ask.limit.unwrap_or(50).max(1) as usize);
+    let cut = pages.cut(&standing, found)?;
     Ok(Types {
         of: spot.shown(workspace),
         standing,
-        total: total as u64,
-        truncated: total > limit,
-        types: found.into_iter().take(limit).collect(),
+        total: cut.total,
+        truncated: cut.truncated,
+        next_cursor: cut.next_cursor,
+        types: cut.rows,
     })
 }
 

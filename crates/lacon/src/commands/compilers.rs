@@ -59,9 +59,9 @@ pub(crate) struct Files {
     #[arg(long, value_name = "SEVERITY")]
     severity: Option<String>,
 
-    /// Findings at most
-    #[arg(long, value_name = "N")]
-    limit: Option<u32>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -74,9 +74,9 @@ pub(crate) struct Base {
     /// Commit or branch (default the trunk); HEAD for what is not committed
     base: Option<String>,
 
-    /// Symbols at most
-    #[arg(long, value_name = "N")]
-    limit: Option<u32>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
 
     /// Which repository, where there are several
     #[arg(long, value_name = "NAME")]
@@ -104,7 +104,7 @@ questions! {
     /// Every mention of a symbol, by file
     references: Paged => "find_references",
     /// Where what stands at a place is defined
-    definition: Listed => "go_to_definition",
+    definition: Paged => "go_to_definition",
     /// Type, signature and documentation of what stands at a place
     hover: Place => "hover",
     /// Errors and warnings of the compiler
