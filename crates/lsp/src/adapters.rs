@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::data;
+
 /// One language server.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -256,14 +258,7 @@ impl Adapter {
 
     /// The arguments of its command for a project: `{data}` is a folder of that project's own in the user's cache.
     pub fn arguments(&self, arguments: &[String], root: &Path) -> Vec<String> {
-        let data = || {
-            let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
-            let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
-            let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-            let folder = format!("lacon/servers/{}-{}", self.name, &hash[..16]);
-            let data = cache.unwrap_or_else(std::env::temp_dir).join(folder);
-            data.to_string_lossy().into_owned()
-        };
+        let data = || data::folder(&self.name, root).to_string_lossy().into_owned();
         let fill = |argument: &String| match argument.contains("{data}") {
             true => argument.replace("{data}", &data()),
             false => argument.clone(),

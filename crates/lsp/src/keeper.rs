@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::capabilities::{self, Capabilities};
 use crate::connection::{Connection, RequestError, seconds};
+use crate::data;
 use crate::process;
 use crate::readiness::Readiness;
 use crate::server::{Hearing, Inner, Life, Phase};
@@ -158,6 +159,9 @@ fn begin(inner: &Arc<Inner>) -> Result<Arc<Connection>, String> {
         life.readiness = Readiness::new(inner.adapter.ready.clone());
         life.starts
     };
+    if let Some(data) = &inner.data {
+        data::renew(data);
+    }
     let adapter = &inner.adapter;
     let environment: Vec<(OsString, OsString)> = adapter
         .environment

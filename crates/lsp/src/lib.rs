@@ -10,6 +10,7 @@
 pub mod adapters;
 mod capabilities;
 mod connection;
+mod data;
 mod documents;
 pub mod edits;
 mod keeper;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::adapters::{Adapter, Config};
 use crate::capabilities::Capabilities;
 use crate::connection::{Connection, Listener, RequestError, seconds};
+use crate::data;
 use crate::documents::{Documents, Notice};
 use crate::keeper;
 use crate::position::{Encoding, Place, Text, Texts};
@@ -60,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) root: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
+    /// Where it keeps what it knows between its lives, if Lacon says where.
+    pub(crate) data: Option<PathBuf>,
     pub(crate) config: Config,
     pub(crate) life: Mutex<Life>,
     pub(crate) changed: Condvar,
@@ -77,6 +80,8 @@ pub(crate) struct Life {
     pub(crate) failures: u32,
     /// How often it was started.
     pub(crate) starts: u32,
+    /// The last of these starts in which it was seen to have read the project; 0 for none.
+    pub(crate) ready_start: u32,
     pub(crate) asked: Instant,
     /// The last request that was given up, and has not been followed by any word of the server.
     pub(crate) given_up: Option<Instant>,
@@ -118,11 +123,14 @@ impl Server {
             documents: Documents::default(),
             failures: 0,
             starts: 0,
+            ready_start: 0,
             asked: Instant::now(),
             given_up: None,
             stopping: false,
             closed: None,
         };
+        let keeps = arguments.iter().any(|argument| argument.contains("{data}"));
+        let data = keeps.then(|| data::folder(&adapter.name, &root));
         let arguments = adapter.arguments(&arguments, &root);
         Server {
             inner: Arc::new(Inner {
@@ -130,6 +138,7 @@ impl Server {
                 root,
                 program,
                 arguments,
+                data,
                 config,
                 life: Mutex::new(life),
                 changed: Condvar::new(),
@@ -150,7 +159,7 @@ impl Server {
 
     /// How it is with it now. Starts nothing.
     pub fn state(&self) -> State {
-        self.inner.state(&self.inner.lock())
+        self.inner.look(&mut self.inner.lock())
     }
 
     /// How often its process was started so far.
@@ -201,13 +210,18 @@ impl Server {
         Ok(())
     }
 
-    /// Waits until it is ready, has failed, or the deadline has come.
+    /// Waits until it is ready, has failed, or the deadline has come. One that had failed before gets another start.
     pub fn wait_ready(&self, deadline: Instant) -> State {
         let mut life = self.inner.lock();
+        let failed_start = matches!(life.phase, Phase::Waiting { .. }).then_some(life.starts);
         loop {
-            let state = self.inner.state(&life);
+            let state = self.inner.look(&mut life);
             let now = Instant::now();
-            let is_final = !matches!(state, State::Starting { .. } | State::Idle);
+            let is_final = match state {
+                State::Starting { .. } | State::Idle => false,
+                State::Failed { retry_in, .. } => failed_start != Some(life.starts) || now + retry_in >= deadline,
+                State::Ready { .. } | State::Absent { .. } => true,
+            };
             if is_final || now >= deadline {
                 return state;
             }
@@ -314,7 +328,13 @@ impl Server {
         let mut life = self.inner.lock();
         keeper::demand(&self.inner, &mut life);
         loop {
-            if let (Phase::Running, Some(connection)) = (&life.phase, &life.connection) {
+            // One that was started again has to read the project again before its word counts.
+            let is_ready = matches!(self.inner.look(&mut life), State::Ready { .. });
+            let reads_again = life.ready_start != 0
+                && life.ready_start != life.starts
+                && !is_ready
+                && !self.inner.adapter.ready.is_silent();
+            if let (Phase::Running, Some(connection), false) = (&life.phase, &life.connection, reads_again) {
                 if !life.capabilities.supports(method) {
                     return Err(RequestError::Unsupported {
                         server: self.inner.adapter.name.clone(),
@@ -339,7 +359,7 @@ impl Server {
                 };
                 return Err(RequestError::Gone { why });
             }
-            life = self.inner.wait(life, left.min(Duration::from_millis(200)));
+            life = self.inner.wait(life, left.min(Duration::from_millis(50)));
         }
     }
 
@@ -412,6 +432,15 @@ impl Inner {
         }
     }
 
+    /// Its state, and a note where it is ready.
+    fn look(&self, life: &mut Life) -> State {
+        let state = self.state(life);
+        if matches!(state, State::Ready { .. }) {
+            life.ready_start = life.starts;
+        }
+        state
+    }
+
     fn state(&self, life: &Life) -> State {
         let name = &self.adapter.name;
         match &life.phase {
@@ -458,7 +487,14 @@ impl Listener for Hearing {
             life.documents.published(parameters);
         }
         life.given_up = None;
+        let could_read = life.readiness.trouble().is_none();
         life.readiness.notified(method, parameters);
+        if let Some(data) = &self.inner.data
+            && could_read
+            && life.readiness.trouble().is_some()
+        {
+            data::doubt(data);
+        }
         drop(life);
         self.inner.changed.notify_all();
     }

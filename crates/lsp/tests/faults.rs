@@ -151,6 +151,41 @@ fn a_server_that_dies_during_a_request_is_back_and_asked_again() {
 }
 
 #[test]
+fn one_that_came_back_is_not_asked_before_it_has_read_the_project() {
+    let dies = r#""faults": {"textDocument/references": "die"}, "once": true"#;
+    let project = Project::new(&format!("{{{dies}}}"));
+    assert!(matches!(project.ready(), State::Ready { .. }));
+    std::fs::write(
+        project.root().join("fake-server.json"),
+        format!("{{{dies}, \"ready\": \"never\"}}"),
+    )
+    .unwrap();
+    let error = project.references(Duration::from_secs(1)).unwrap_err();
+    assert!(error.to_string().contains("reading the project"), "{error}");
+    assert_eq!(project.server().starts(), 2);
+    assert_eq!(log(&project.root()).matches("textDocument/references").count(), 1);
+}
+
+#[test]
+fn one_that_failed_is_waited_for_until_its_next_start() {
+    let project = Project::with(r#"{"faults": {"initialize": "die"}, "once": true}"#, |config| Config {
+        back_off: Duration::from_millis(600),
+        ..config
+    });
+    assert!(
+        matches!(project.ready(), State::Failed { .. }),
+        "a first failure is said at once"
+    );
+    let state = project.server().wait_ready(Instant::now() + Duration::from_millis(100));
+    assert!(
+        matches!(state, State::Failed { .. }),
+        "there is no time for another start: {state:?}"
+    );
+    assert!(matches!(project.ready(), State::Ready { .. }));
+    assert_eq!(project.server().starts(), 2);
+}
+
+#[test]
 fn one_that_always_dies_is_a_reason_and_tried_later_each_time() {
     let project = Project::new(r#"{"faults": {"textDocument/references": "die"}}"#);
     let error = project.references(LONG).unwrap_err();
