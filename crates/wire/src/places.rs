@@ -1,15 +1,16 @@
 //! Answers about places, said by file: the same facts as a layout's own sections, without what the reader can derive.
 //!
 //! Compilers answer with long lists of `line:column`, and with source text. Here a folder and a file are named once, places that
-//! share a column share its spelling (`12,40:5` is 12:5 and 40:5), a file beside the one asked about needs no folder and that file
-//! itself no name, what goes without saying is left out of the header (an answer of a server is complete, nothing was cut, the
-//! total is the number of rows), and texts stand at the end as they are, line by line: an escaped line break, tab or quote costs a
-//! token each.
+//! share a column share its spelling (`12,40:5` is 12:5 and 40:5), the long path of a library is said once, a file beside the one
+//! asked about needs no folder and that file itself no name, what goes without saying is left out of the header (an answer of a
+//! server is complete, nothing was cut, the total is the number of rows), and texts stand at the end as they are, line by line: an
+//! escaped line break, tab or quote costs a token each.
 //!
 //! The text is a GCX1 section named `<tool>.at`; its header says under `text=` how many lines of which member follow the
 //! rows. [`from_str`] gives back the answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and
 //! the answer is said otherwise.
 
+mod folder;
 mod rows;
 
 use std::fmt::Write;

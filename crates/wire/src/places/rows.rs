@@ -1,10 +1,11 @@
 //! The rows of each kind of answer, both ways. A file's line has no place in it where its rows follow below; a folder's ends
-//! with a slash, and a file without one in its name lies in the folder named last, at first in that of what was asked about. An empty name is the file
-//! asked about itself.
+//! with a slash, and a file without one in its name lies in the folder named last, at first in that of what was asked about. An
+//! empty name is the file asked about itself.
 
 use serde_json::{Map, Value, json};
 
 use super::Body;
+use super::folder::Folder;
 use crate::gcx::Header;
 
 /// Rows as they are sent.
@@ -113,7 +114,8 @@ fn mentions(
         entries.push(("all.origin".to_string(), plain(origin.as_str()?)?.to_string()));
     }
     let mut lines = Vec::new();
-    let mut folder = Folder::at(here);
+    let paths: Vec<&str> = all.iter().filter_map(|row| row.get("path")?.as_str()).collect();
+    let mut folder = Folder::of(here, &paths);
     for (at, row) in all.iter().enumerate() {
         let row = known(row, &["path", "at", "origin"])?;
         let next = all.get(at + 1).and_then(|row| row.get("path")?.as_str());
@@ -350,7 +352,8 @@ fn callers(rows: &Map<String, Value>, here: &str) -> Option<Vec<String>> {
     }
     files.sort();
     let mut lines = Vec::new();
-    let mut folder = Folder::at(here);
+    let paths: Vec<&str> = files.iter().map(|(path, ..)| *path).collect();
+    let mut folder = Folder::of(here, &paths);
     for (at, (path, count, callers)) in files.iter().enumerate() {
         let next = files.get(at + 1).map(|(path, ..)| *path);
         let name = folder.enter(path, next, &mut lines)?;
@@ -397,62 +400,6 @@ fn read_callers(here: &str, lines: &[&str], rows: &mut Map<String, Value>) -> Op
         .map(|(count, path)| json!({"path": path, "count": count.0}));
     list(rows, "files")?.extend(files);
     Some(())
-}
-
-/// The folder that names without one lie in.
-struct Folder<'h> {
-    name: String,
-    /// The file asked about.
-    asked: &'h str,
-}
-
-impl<'h> Folder<'h> {
-    fn at(asked: &'h str) -> Folder<'h> {
-        let name = asked.rfind('/').map_or("", |at| &asked[..=at]).to_string();
-        Folder { name, asked }
-    }
-
-    /// How a file is named here; the folder is said first if the next file lies in it too, or if it would be taken for another.
-    fn enter<'a>(&mut self, path: &'a str, next: Option<&str>, lines: &mut Vec<String>) -> Option<&'a str> {
-        let split = |path: &'a str| path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
-        let (folder, name) = split(path);
-        if name.is_empty() || folder == "./" {
-            return None;
-        }
-        if path == self.asked {
-            return Some("");
-        }
-        let stays = next.is_some_and(|next| {
-            next.len() > folder.len() && next.starts_with(folder) && !next[folder.len()..].contains('/')
-        });
-        if folder != self.name {
-            if !folder.is_empty() && !stays {
-                return Some(path);
-            }
-            lines.push(if folder.is_empty() {
-                "./".to_string()
-            } else {
-                folder.to_string()
-            });
-            self.name = folder.to_string();
-        }
-        Some(name)
-    }
-
-    /// The path that a name means; nothing where it names a folder.
-    fn read(&mut self, name: &str) -> Option<String> {
-        if name.is_empty() {
-            return Some(self.asked.to_string());
-        }
-        if name.ends_with('/') {
-            self.name = if name == "./" { String::new() } else { name.to_string() };
-            return None;
-        }
-        Some(match name.contains('/') {
-            true => name.to_string(),
-            false => format!("{}{name}", self.name),
-        })
-    }
 }
 
 /// A list of `line:column` in few words.
