@@ -1,6 +1,7 @@
 //! `lacon bench compilers`: what language servers answer through Lacon next to the same servers asked directly, and how many tokens
 //! their answers take next to compact JSON of the same facts. Every difference is listed.
 
+mod cold;
 mod direct;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use wire::tokens::Tokenizer;
 
+use self::cold::Cold;
 use self::direct::{Direct, Spot};
 use super::server::Times;
 use super::server::stdio::{Client, Follows, resident, text};
@@ -64,9 +66,8 @@ struct Measured {
     language: String,
     server: String,
     symbols: usize,
-    /// The first question, before any server runs.
-    cold_milliseconds: f64,
-    cold_tier: String,
+    /// Questions before any server runs.
+    cold: Cold,
     /// From the first question that waits to its answer.
     ready_seconds: f64,
     /// Mentions of a symbol, once the server is ready.
@@ -152,9 +153,9 @@ fn measure(root: &Path, args: &Args) -> Result<Measured> {
     let ids = samples(&snapshot, &language, args.symbols);
     let first = ids.first().context("nothing of this language is used")?;
 
-    let mut client = Client::start(root, Follows::Nothing)?;
     let question = |id: &str| json!({"symbol": id, "include_declaration": true, "limit": 1000, "format": "json"});
-    let cold = client.call("find_references", &question(first))?;
+    let cold = cold::measure(root, &question(first))?;
+    let mut client = Client::start(root, Follows::Nothing)?;
     let waiting = |mut question: Value| {
         question["wait"] = "lsp".into();
         question["max_wait_ms"] = (args.seconds * 1000).into();
@@ -233,8 +234,7 @@ fn measure(root: &Path, args: &Args) -> Result<Measured> {
         language,
         server: adapter.name,
         symbols: asked.len(),
-        cold_milliseconds: cold.time.as_secs_f64() * 1e3,
-        cold_tier: tier(&serde_json::from_str(&text(&cold.result).0).unwrap_or_default()),
+        cold,
         ready_seconds,
         warm_milliseconds: Times::of(&mut times),
         references,
@@ -530,13 +530,18 @@ fn weigh(client: &mut Client, ids: &[String], waiting: &impl Fn(Value) -> Value)
 fn said(measured: &Measured) -> String {
     let mut text = format!(
         "{}: {} by {}, {} symbols\n\
-         cold {:.1} ms ({}), ready after {:.1} s, warm p50 {:.0} ms, p99 {:.0} ms, resident {} MB\n",
+         cold, first question of a process: p50 {:.1} ms, p99 {:.1} ms, from its start p50 {:.1} ms; later p50 {:.1} ms, p99 {:.1} ms ({})\n\
+         ready after {:.1} s, warm p50 {:.0} ms, p99 {:.0} ms, resident {} MB\n",
         measured.root,
         measured.language,
         measured.server,
         measured.symbols,
-        measured.cold_milliseconds,
-        measured.cold_tier,
+        measured.cold.first_milliseconds.p50,
+        measured.cold.first_milliseconds.p99,
+        measured.cold.from_start_milliseconds.p50,
+        measured.cold.later_milliseconds.p50,
+        measured.cold.later_milliseconds.p99,
+        measured.cold.tiers.join(", "),
         measured.ready_seconds,
         measured.warm_milliseconds.p50,
         measured.warm_milliseconds.p99,
