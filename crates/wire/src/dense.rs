@@ -8,15 +8,16 @@
 //! 88,91 checkout
 //! 120 Wishlist.move<TAB>calls2
 //! 131.copy<TAB>move
-//! ./api/orders.py
+//! orders.py
 //! 17.
 //! ```
 //!
 //! A symbol id is `path::Owner.name`, so the columns for path and name only repeat it, and rows next to each other often
-//! share the path. Here a path stands on a line of its own (`./` is the folder of the path above; `under=` of the header stands before
-//! the others, but for one that begins with a slash), and the rows below it begin with the line and the symbol; a row without a symbol is the file itself. How symbols shorten those below them is told in [`names`], how
-//! kinds, origins and confidences of relations move into the header in [`styles`], and how edges stand on the rows of their far ends in
-//! [`edges`]. A column that never varies moves into the header, one that would be empty throughout is left out, and in a signature
+//! share the path. Here a path stands on a line of its own, and the rows below it begin with the line and the symbol; a row
+//! without a symbol is the file itself. A path without a slash is in the folder of the path above, `./` leads below that folder and
+//! `../` below the one that holds it; `under=` of the header stands before the others, but for one that begins with a slash, which
+//! begins at the root. How symbols shorten those below them is told in [`names`], how kinds, origins and confidences of relations
+//! move into the header in [`styles`], and how edges stand on the rows of their far ends in [`edges`]. A column that never varies moves into the header, one that would be empty throughout is left out, and in a signature
 //! an ellipsis stands for the symbol's name.
 //!
 //! Of the whole answer, what goes without saying is left out: that nothing was cut, and that there is as much as is listed. A
@@ -26,6 +27,7 @@
 //! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
 
 mod cells;
+mod contracts;
 mod edges;
 mod editing;
 mod hits;
@@ -131,7 +133,7 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// Answers that are no list of symbols, each with a form of its own.
-const SPECIAL: [&str; 4] = [editing::TOOL, lines::TOOL, source::TOOL, targets::TOOL];
+const SPECIAL: [&str; 5] = [contracts::TOOL, editing::TOOL, lines::TOOL, source::TOOL, targets::TOOL];
 
 fn is_special(tool: &str) -> bool {
     SPECIAL.contains(&tool) || hits::TOOLS.contains(&tool)
@@ -159,6 +161,7 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
 pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -> Option<String> {
     match layout.tool {
         editing::TOOL => return editing::to_string(layout, value, known),
+        contracts::TOOL => return contracts::to_string(value),
         lines::TOOL => return lines::to_string(value),
         source::TOOL => return source::to_string(value),
         targets::TOOL => return targets::to_string(value),
@@ -375,6 +378,7 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
     };
     match header.tool.strip_suffix(SUFFIX)? {
         editing::TOOL => return editing::from_lines(&header, reader, known),
+        contracts::TOOL => return contracts::from_str(&header, text),
         lines::TOOL => return lines::from_lines(&header, reader),
         source::TOOL => return source::from_str(&header, text),
         targets::TOOL => return targets::from_str(&header, text),

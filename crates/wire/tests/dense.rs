@@ -79,9 +79,9 @@ fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
         1.	4
         7 Main.run	8,9
         20.run~2	calls2 21
-        ./other.py
+        other.py
         2 Other		type
-        ./last.py
+        last.py
         5 last	Other:6
     "#]]
     .assert_eq(&check(&SubGraph::GET_CALLERS, &answer));
@@ -305,7 +305,7 @@ fn lines_that_match_stand_under_their_file() {
         12 def add(self, item):	Cart.add
         14 self.add(\tparent)	"
         40 cart.add(item)
-        ./views.py
+        views.py
         88 cart.add(item)	checkout
     "#]]
     .assert_eq(&check(layout, &all));
@@ -340,7 +340,7 @@ fn tests_to_run_stand_under_their_file() {
         GCX1 tool=get_test_targets.by_file fields=distance+tests total=3 etag=cd5f9ac6
         tests/shop/test_cart.py
         1 CartTests.test_add,.test_drop
-        ./test_views.py
+        test_views.py
         2.
         pytest:
         pytest 'tests/shop/test_cart.py::CartTests' tests/shop/test_views.py
@@ -376,4 +376,64 @@ fn a_sentence_stands_above_the_rows() {
         "truncated": false, "etag": "85316f01"});
     let text = check(&wire::answers::SmartContext::LAYOUT, &value);
     assert!(text.contains("\n\ttask\tmake the cart\\nfaster\n"), "{text}");
+}
+
+#[test]
+fn contracts_stand_under_their_type() {
+    let layout = &wire::answers::ContractsList::LAYOUT;
+    let contract = |kind: &str, method: &str, path: &str, providers: &[&str], consumers: &[&str], service: &str| {
+        let id = match method {
+            "" => format!("{kind}::{path}"),
+            method => format!("{kind}::{method}::{path}"),
+        };
+        let mut row = json!({"id": id, "type": kind, "path": path, "service": service, "providers": providers,
+            "consumers": consumers});
+        if !method.is_empty() {
+            row["method"] = method.into();
+        }
+        row
+    };
+    let (orders, client) = ("shop/api/orders.py", "web/api/client.ts");
+    let rows = vec![
+        contract(
+            "http",
+            "GET",
+            "/orders/{id}",
+            &[&format!("{orders}::show")],
+            &[&format!("{client}::load")],
+            "shop",
+        ),
+        contract(
+            "http",
+            "POST",
+            "/orders",
+            &[&format!("{orders}::create")],
+            &[&format!("{client}::place"), "web/api/cart.ts::repeat"],
+            "shop",
+        ),
+        contract("env", "", "TOKEN", &[], &[client], ""),
+    ];
+    let value = json!({"contracts": rows, "total": 3, "truncated": false, "etag": "75faf369",
+        "inferred": "2 calls of the project's own route"});
+    expect![[r#"
+        GCX1 tool=contracts.list.by_file fields=contract,providers,consumers,service service=shop total=3 etag=75faf369
+        	inferred	2 calls of the project's own route
+        http:
+        GET /orders/{id}	shop/api/orders.py::show	web/api/client.ts::load
+        POST /orders	::create	::place, cart.ts::repeat
+        env:
+        TOKEN		client.ts	-
+    "#]]
+    .assert_eq(&check(layout, &value));
+    for odd in [
+        contract("http", "GET", "/a b\t", &["x::y"], &[], "-"),
+        contract("topic", "", "a b", &["a, b::c"], &[], "s p"),
+        contract("topic", "", "x:", &[], &[], ""),
+        contract("", "", "", &[""], &["::"], ""),
+    ] {
+        check(
+            layout,
+            &json!({"contracts": [odd], "total": 1, "truncated": true, "next_cursor": "a"}),
+        );
+    }
 }

@@ -302,7 +302,9 @@ fn string_parts(term: &str) -> Option<Vec<Part>> {
             continue;
         }
         plain.push(character);
-        rest = &rest[character.len_utf8()..];
+        // Where braces are special, two stand for one.
+        let is_doubled = braces && (rest.starts_with("{{") || rest.starts_with("}}"));
+        rest = &rest[if is_doubled { 2 } else { character.len_utf8() }..];
     }
     parts.push(Part::Text(plain));
     Some(parts)
@@ -526,6 +528,7 @@ mod tests {
             ("'/a/b'", "/a/b"),
             ("`/users/${user.id}/x`", "/users/<id>/x"),
             ("f\"/users/{user_id:d}\"", "/users/<user_id>"),
+            ("f\"/things{i}/{{id}}\"", "/things<i>/{id}"),
             ("$\"/users/{id}\"", "/users/<id>"),
             ("\"/users/#{id}\"", "/users/<id>"),
             ("\"/users/$id/x\"", "/users/<id>/x"),

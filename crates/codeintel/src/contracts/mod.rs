@@ -14,6 +14,7 @@ mod mounting;
 mod openapi;
 mod pair;
 mod reader;
+mod registrations;
 mod route;
 mod rules;
 mod scopes;
@@ -97,6 +98,7 @@ pub fn contracts(workspace: &Workspace, ask: &Contracts) -> Result<Found, Questi
                 truncated: more,
                 next_cursor: more.then(|| page::cursor(workspace, end)),
                 etag: None,
+                inferred: inferred(workspace, kind),
                 incomplete,
             }))
         }
@@ -110,6 +112,7 @@ pub fn contracts(workspace: &Workspace, ask: &Contracts) -> Result<Found, Questi
                 truncated: more,
                 next_cursor: more.then(|| page::cursor(workspace, end)),
                 etag: None,
+                inferred: inferred(workspace, kind),
                 incomplete,
             }))
         }
@@ -118,6 +121,34 @@ pub fn contracts(workspace: &Workspace, ask: &Contracts) -> Result<Found, Questi
             problem: format!("no action `{other}`: expected list or check"),
         }),
     }
+}
+
+/// Most functions that are named.
+const MOST_NAMED: usize = 5;
+
+/// Where routes and requests are inferred rather than known from a framework, in words.
+fn inferred(workspace: &Workspace, kind: Option<Kind>) -> Option<String> {
+    let mut by: BTreeMap<&str, u32> = BTreeMap::new();
+    for repository in workspace.repositories() {
+        for (name, count) in &repository.offers().inferred {
+            *by.entry(name).or_default() += count;
+        }
+    }
+    let mut by: Vec<(&str, u32)> = by.into_iter().collect();
+    if by.is_empty() || kind.is_some_and(|kind| kind != Kind::Http) {
+        return None;
+    }
+    by.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    let count: u32 = by.iter().map(|(_, count)| count).sum();
+    let names: Vec<&str> = by.iter().take(MOST_NAMED).map(|(name, _)| *name).collect();
+    let more = match by.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "{count} calls of the project's own {}{more} are taken for routes and requests, by what they are given",
+        names.join(", ")
+    ))
 }
 
 /// What could not be read, in words.
@@ -201,6 +232,8 @@ struct Target {
 #[derive(Debug, Default)]
 struct Reading {
     endpoints: Vec<Endpoint>,
+    /// The project's own functions that were taken for registrations and requests, with how often each was.
+    inferred: BTreeMap<String, u32>,
     mounts: Vec<Mount>,
     computed: u32,
     computed_variables: u32,
@@ -214,6 +247,8 @@ struct Reading {
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     endpoints: Vec<Endpoint>,
+    /// The project's own functions that were taken for registrations and requests, with how often each was.
+    inferred: BTreeMap<String, u32>,
     /// Variables set by files that are not indexed: name, path, line.
     set: Vec<(String, String, u32)>,
     services: Vec<grpc::Service>,
@@ -228,6 +263,7 @@ impl Offers {
     /// Of nothing.
     pub(crate) const NOTHING: Offers = Offers {
         endpoints: Vec::new(),
+        inferred: BTreeMap::new(),
         set: Vec::new(),
         services: Vec::new(),
         implementers: Vec::new(),
@@ -253,6 +289,9 @@ impl Offers {
         for reading in readings {
             offers.endpoints.extend(reading.endpoints);
             mounts.extend(reading.mounts);
+            for (name, count) in reading.inferred {
+                *offers.inferred.entry(name).or_default() += count;
+            }
             offers.services.extend(reading.services);
             offers.implementers.extend(reading.implementers);
             offers.callers.extend(reading.callers);
@@ -289,7 +328,8 @@ fn read_file(repository: &Repository, file: FileView<'_>) -> Reading {
     if let Some(table) = table {
         let by_rules = table.rule.iter().flat_map(|rule| &rule.needs).any(|word| has(word));
         let by_stubs = grpc::NEEDS.iter().any(|word| has(word));
-        if (by_rules || by_stubs)
+        let by_what_is_passed = registrations::may_hold(&text);
+        if (by_rules || by_stubs || by_what_is_passed)
             && let Some(grammar) = syntax::languages::by_name(language)
         {
             let facts = syntax::extract(grammar, &text);
@@ -298,6 +338,11 @@ fn read_file(repository: &Repository, file: FileView<'_>) -> Reading {
             if by_stubs {
                 reading.implementers = grpc::implementers(&source, snapshot, file);
                 reading.callers.extend(grpc::caller(&source, snapshot, file));
+            }
+            if by_what_is_passed {
+                let inferred = registrations::read(&source, snapshot, file, &reader::active(table, &text));
+                reading.endpoints.extend(inferred.endpoints);
+                reading.inferred = inferred.by;
             }
         }
         reading.endpoints.extend(file_routes(snapshot, file));

@@ -4,7 +4,7 @@
 //! that holds it. What other files put before it is a [`Mount`], applied when all files are read.
 
 use index::snapshot::{EdgeEnd, FileView, Snapshot, SymbolId};
-use syntax::facts::{Expression, ExpressionId, Kind as DefinitionKind};
+use syntax::facts::{Expression, ExpressionId, Kind as DefinitionKind, Position};
 
 use super::arguments::{self, Part, Template, strings, template};
 use super::methods::expanded;
@@ -18,11 +18,7 @@ pub(super) const MAX_CHAIN: usize = 12;
 
 /// Reads one file.
 pub(super) fn read(table: &Table, source: &Source<'_>, snapshot: &Snapshot, file: FileView<'_>) -> Reading {
-    let active: Vec<&Rule> = table
-        .rule
-        .iter()
-        .filter(|rule| rule.needs.iter().any(|word| contains(source.text, word)))
-        .collect();
+    let active = active(table, source.text);
     if active.is_empty() {
         return Reading::default();
     }
@@ -52,6 +48,12 @@ pub(super) fn read(table: &Table, source: &Source<'_>, snapshot: &Snapshot, file
         }
     }
     reading
+}
+
+/// The rules that can be about a text.
+pub(super) fn active<'r>(table: &'r Table, text: &str) -> Vec<&'r Rule> {
+    let needed = |rule: &&Rule| rule.needs.iter().any(|word| contains(text, word));
+    table.rule.iter().filter(needed).collect()
 }
 
 fn contains(text: &str, word: &str) -> bool {
@@ -387,11 +389,36 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The symbol that stands for a site: what it decorates, what handles it, what it stands in.
-    fn symbol(&self, site: &Site<'a>, role: Role, verb: Option<&str>) -> Option<SymbolId> {
+    pub(super) fn symbol(&self, site: &Site<'a>, role: Role, verb: Option<&str>) -> Option<SymbolId> {
         let around = self.snapshot.symbol_at(self.file.id(), self.line(site))?;
         if site.decorates.is_some() || role == Role::Consumer {
             return Some(around.id());
         }
+        let mut found = self.handlers(site);
+        // A view that is made of a class is that class, not the method of its base that makes it.
+        let is_made = |id: SymbolId| {
+            self.snapshot
+                .symbol(id)
+                .is_some_and(|symbol| symbol.name() == "as_view")
+        };
+        if found.iter().any(|(_, id)| !is_made(*id)) {
+            found.retain(|(_, id)| !is_made(*id));
+        }
+        // Where each method names its handler, the one behind the method's name is meant.
+        let named = verb.and_then(|verb| {
+            let text = &self.source.text[site.start..site.arguments.end];
+            let at = site.start + text.to_ascii_uppercase().find(&format!("{verb}("))?;
+            found.iter().find(|(place, _)| {
+                self.source
+                    .offset(*place)
+                    .is_some_and(|offset| offset > at + verb.len())
+            })
+        });
+        Some(named.or(found.last()).map_or(around.id(), |(_, id)| *id))
+    }
+
+    /// The functions, methods and classes of the tree that the arguments of a call name, in source order.
+    pub(super) fn handlers(&self, site: &Site<'a>) -> Vec<(Position, SymbolId)> {
         let last = self.source.line(site.arguments.end);
         let kinds = index::model::EdgeKind::Calls | index::model::EdgeKind::References | index::model::EdgeKind::Reads;
         let handlers = self.snapshot.edges_of_file(self.file.id(), kinds).filter(|edge| {
@@ -414,26 +441,7 @@ impl<'a> Reader<'a, '_> {
             .filter_map(|edge| Some((edge.at, function(edge)?.id())))
             .collect();
         found.sort();
-        // A view that is made of a class is that class, not the method of its base that makes it.
-        let is_made = |id: SymbolId| {
-            self.snapshot
-                .symbol(id)
-                .is_some_and(|symbol| symbol.name() == "as_view")
-        };
-        if found.iter().any(|(_, id)| !is_made(*id)) {
-            found.retain(|(_, id)| !is_made(*id));
-        }
-        // Where each method names its handler, the one behind the method's name is meant.
-        let named = verb.and_then(|verb| {
-            let text = &self.source.text[site.start..site.arguments.end];
-            let at = site.start + text.to_ascii_uppercase().find(&format!("{verb}("))?;
-            found.iter().find(|(place, _)| {
-                self.source
-                    .offset(*place)
-                    .is_some_and(|offset| offset > at + verb.len())
-            })
-        });
-        Some(named.or(found.last()).map_or(around.id(), |(_, id)| *id))
+        found
     }
 
     fn line(&self, site: &Site<'a>) -> u32 {

@@ -417,3 +417,47 @@ func (s *Server) kept(conn *grpc.ClientConn) {
         "#]],
     );
 }
+
+/// No framework is known here: what is passed together tells, and the answer says which functions were taken for it.
+#[test]
+fn registrations_through_functions_of_the_project() {
+    check(
+        r#"
+//- svc/register.go
+package agent
+func init() {
+	registerEndpoint("/v1/acl/login", []string{"POST"}, (*Handlers).ACLLogin)
+	registerEndpoint("/v1/acl/policy", []string{"PUT"}, (*Handlers).ACLPolicyCreate)
+	registerEndpoint("/v1/acl/policy/", []string{"GET", "DELETE"}, (*Handlers).ACLPolicyCRUD)
+	rename("/old/path", "/new/path", "GET", (*Handlers).ACLLogin)
+}
+func registerEndpoint(pattern string, methods []string, fn endpoint) {}
+func rename(from, to, verb string, fn endpoint) {}
+//- svc/handlers.go
+package agent
+type endpoint func(*Handlers)
+type Handlers struct{}
+func (h *Handlers) ACLLogin() {}
+func (h *Handlers) ACLPolicyCreate() {}
+func (h *Handlers) ACLPolicyCRUD() {}
+//- svc/once.go
+package agent
+func once() { note("/v1/note", "GET", (*Handlers).ACLLogin) }
+func note(path, verb string, fn endpoint) {}
+//- api/acl.go
+package api
+type Client struct{}
+func (c *Client) newRequest(method, path string) {}
+func (c *Client) Login() { c.newRequest("POST", "/v1/acl/login") }
+func (c *Client) Create() { c.newRequest("PUT", "/v1/acl/policy") }
+func (c *Client) Read(id string) { c.newRequest("GET", "/v1/acl/policy/"+id) }
+"#,
+        expect![[r#"
+            http::POST::/v1/acl/login [svc/handlers.go::Handlers.ACLLogin] <- [api/acl.go::Client.Login]
+            http::PUT::/v1/acl/policy [svc/handlers.go::Handlers.ACLPolicyCreate] <- [api/acl.go::Client.Create]
+            http::DELETE::/v1/acl/policy/{rest} [svc/handlers.go::Handlers.ACLPolicyCRUD] <- []
+            http::GET::/v1/acl/policy/{rest} [svc/handlers.go::Handlers.ACLPolicyCRUD] <- [api/acl.go::Client.Read]
+            (6 calls of the project's own newRequest, registerEndpoint are taken for routes and requests, by what they are given)
+        "#]],
+    );
+}

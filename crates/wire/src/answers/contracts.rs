@@ -24,6 +24,7 @@ answer! {
             truncated: bool = "whether contracts were left out",
             next_cursor: Option<String> = "pass it to get the next page",
             etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
+            inferred: Option<String> = "which of the project's own functions were taken for routes and requests",
             incomplete: Option<String> = "what could not be read",
         }
     }
@@ -48,6 +49,7 @@ answer! {
             truncated: bool = "whether orphans were left out",
             next_cursor: Option<String> = "pass it to get the next page",
             etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
+            inferred: Option<String> = "which of the project's own functions were taken for routes and requests",
             incomplete: Option<String> = "what could not be read",
         }
     }

@@ -6,7 +6,7 @@
 //! shop/cart.py
 //! Cart.add<TAB>12:30<TAB><TAB>680676417064731c<TAB>def add(self, item)
 //! callers:
-//! ./views.py
+//! views.py
 //! 88 checkout
 //! tests:
 //! tests/shop/<TAB>test_cart.py<TAB>test_views.py
@@ -262,7 +262,7 @@ mod tests {
             shop/cart.py
             Cart.add	12:30		68067641	def add(self)
             callers:
-            ./views.py
+            views.py
             88 checkout
             web/api.py
             7 Api.post
@@ -283,7 +283,7 @@ mod tests {
             row("old/views.py::checkout", "function", 1)
         ]));
         let text = to_string_knowing(&EditingContext::LAYOUT, &answer, &known).unwrap();
-        assert!(text.contains("\n./views.py\n88 checkout\n7 *Api.post\n"), "{text}");
+        assert!(text.contains("\nviews.py\n88 checkout\n7 *Api.post\n"), "{text}");
         assert_eq!(from_str_knowing(&text, &known).unwrap(), answer);
         assert_eq!(
             from_str_knowing(&text, &Known::default()),

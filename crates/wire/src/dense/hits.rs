@@ -20,7 +20,7 @@ use std::fmt::Write;
 use serde_json::{Map, Number, Value};
 
 use super::cells::{ELIDED, escaped, unescaped};
-use super::place::{Place, WHOLE_FILE, below_path, usual_kind, whole_path};
+use super::place::{Place, WHOLE_FILE, short_path, usual_kind, whole_path};
 use super::whole::{self, Said, number, text};
 use super::{SUFFIX, objects};
 use crate::gcx::Header;
@@ -33,6 +33,7 @@ const WHOLE: &[Said] = &[
     text("next_cursor"),
     text("etag"),
     text("searched"),
+    text("remark"),
     text("incomplete"),
 ];
 /// The cells of a row behind the first.
@@ -62,7 +63,7 @@ pub(super) fn to_string(tool: &str, value: &Value) -> Option<String> {
         let hit = Hit::of(row)?;
         let here = (hit.place.path, hit.namespace, hit.package);
         if here != under {
-            let mut cells = vec![below_path(here.0, under.0).into_owned()];
+            let mut cells = vec![short_path(here.0, under.0, "")];
             cells.extend(home_cells(hit.place.path, hit.namespace, hit.package)?);
             put_cells(&mut lines, &mut cells);
             under = here;
@@ -109,7 +110,7 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
             });
         } else if !whole::sentence(line, WHOLE, &mut answer)? {
             let mut cells = line.split('\t');
-            path = whole_path(cells.next()?, &path);
+            path = whole_path(cells.next()?, &path, "");
             home = cells.map(str::to_string).collect();
         }
     }

@@ -5,7 +5,7 @@
 //! shop/cart.py
 //! 12 def add(self, item):<TAB>Cart.add
 //! 14 self.add(item.parent)<TAB>"
-//! ./views.py
+//! views.py
 //! 88 cart.add(item)
 //! ```
 //!

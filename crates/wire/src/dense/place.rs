@@ -1,6 +1,5 @@
 //! Where a symbol is: a path on a line of its own, and a symbol below it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
@@ -22,9 +21,11 @@ pub(super) const WHOLE_FILE: &str = ".";
 /// Before a symbol that an earlier answer put in its file.
 pub(super) const EARLIER: char = '*';
 
-/// Before a path that is in the folder of the one above, or below it.
+/// Before a path below the folder of the one above. A name alone is in that folder, and needs it only where it looks like a row.
 const SAME_FOLDER: &str = "./";
-/// Before a path from the root, where the others are below the folder of the header.
+/// Before a path below the folder that holds the folder of the one above.
+const FOLDER_BESIDE: &str = "../";
+/// Before a path from the root that would be taken for another without it.
 const FROM_ROOT: char = '/';
 /// The entry of the header that names this folder.
 const UNDER: &str = "under";
@@ -44,7 +45,7 @@ impl Paths {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let (mut above, mut lines) = ("", 0);
         for path in paths.filter(|path| is_plain_path(path)) {
-            if matches!(below_path(path, above), Cow::Borrowed(_)) && path != above {
+            if !path.starts_with(folder_of(above)) || above.is_empty() {
                 lines += 1;
                 for (at, _) in path.match_indices('/') {
                     *counts.entry(&path[..=at]).or_default() += 1;
@@ -91,23 +92,14 @@ impl Paths {
         if path == self.above {
             return None;
         }
-        let rest = path.strip_prefix(self.base.as_str()).filter(|rest| is_plain_path(rest));
-        let line = match (below_path(path, &self.above), rest) {
-            (Cow::Owned(below), _) => below,
-            (Cow::Borrowed(_), Some(rest)) => rest.to_string(),
-            (Cow::Borrowed(path), None) => format!("{FROM_ROOT}{path}"),
-        };
+        let line = short_path(path, &self.above, &self.base);
         self.above = path.to_string();
         Some(line)
     }
 
     /// Takes over the path that a line says.
     pub(super) fn hear(&mut self, line: &str) {
-        self.above = match line.strip_prefix(FROM_ROOT) {
-            Some(path) => path.to_string(),
-            None if line.starts_with(SAME_FOLDER) => whole_path(line, &self.above),
-            None => format!("{}{line}", self.base),
-        };
+        self.above = whole_path(line, &self.above, &self.base);
     }
 
     /// The path above.
@@ -116,27 +108,61 @@ impl Paths {
     }
 }
 
-/// A path, below another: its own text where it is not in that folder.
-pub(super) fn below_path<'a>(path: &'a str, above: &str) -> Cow<'a, str> {
-    let folder = above.rfind('/').map(|at| &above[..=at]);
-    match folder.and_then(|folder| path.strip_prefix(folder)) {
-        Some(rest) => format!("{SAME_FOLDER}{rest}").into(),
-        None => path.into(),
+/// The shortest way to say a path below another, where `base` stands before those that begin at neither folder nor root.
+pub(super) fn short_path(path: &str, above: &str, base: &str) -> String {
+    let plain = match path.strip_prefix(base) {
+        Some(rest) if is_plain_path(rest) && (above.is_empty() || rest.contains('/')) => rest.to_string(),
+        _ => format!("{FROM_ROOT}{path}"),
+    };
+    if above.is_empty() {
+        return plain;
+    }
+    let folder = folder_of(above);
+    let beside = match (path.strip_prefix(folder), path.strip_prefix(holding(folder))) {
+        (Some(name), _) if !name.contains('/') && is_plain_path(name) => name.to_string(),
+        (Some(rest), _) => format!("{SAME_FOLDER}{rest}"),
+        (None, Some(rest)) => format!("{FOLDER_BESIDE}{rest}"),
+        (None, None) => return plain,
+    };
+    match beside.len() < plain.len() {
+        true => beside,
+        false => plain,
     }
 }
 
-/// The path that a line says, below another.
-pub(super) fn whole_path(said: &str, above: &str) -> String {
-    match (said.strip_prefix(SAME_FOLDER), above.rfind('/')) {
-        (Some(rest), Some(at)) => format!("{}{rest}", &above[..=at]),
-        _ => said.to_string(),
+/// The path that a line says: the inverse of [`short_path`].
+pub(super) fn whole_path(said: &str, above: &str, base: &str) -> String {
+    let folder = folder_of(above);
+    if let Some(path) = said.strip_prefix(FROM_ROOT) {
+        return path.to_string();
     }
+    if let Some(rest) = said.strip_prefix(SAME_FOLDER) {
+        return format!("{folder}{rest}");
+    }
+    if let Some(rest) = said.strip_prefix(FOLDER_BESIDE) {
+        return format!("{}{rest}", holding(folder));
+    }
+    match said.contains('/') || above.is_empty() {
+        true => format!("{base}{said}"),
+        false => format!("{folder}{said}"),
+    }
+}
+
+/// The folder of a path, with its slash; empty for the root.
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |at| &path[..=at])
+}
+
+/// The folder that holds a folder.
+fn holding(folder: &str) -> &str {
+    folder_of(folder.trim_end_matches('/'))
 }
 
 /// Whether a path can stand on a line of its own, where it is taken for nothing else.
 pub(super) fn is_plain_path(path: &str) -> bool {
     is_plain(path)
         && !path.starts_with(SAME_FOLDER)
+        && !path.starts_with(FOLDER_BESIDE)
         && !path.starts_with(FROM_ROOT)
         && !path.starts_with(|c: char| c.is_ascii_digit())
         && !path.ends_with([':', ELIDED])
@@ -197,5 +223,42 @@ pub(super) fn usual_kind(symbol: &str) -> &'static str {
         WHOLE_FILE => "file",
         symbol if symbol.contains('.') => "method",
         _ => "function",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{is_plain_path, short_path, whole_path};
+
+    #[test]
+    fn a_path_is_said_from_what_is_above_it() {
+        for (path, above, base, said) in [
+            ("app/a.py", "", "", "app/a.py"),
+            ("app/b.py", "app/a.py", "", "b.py"),
+            ("app/sub/b.py", "app/a.py", "", "./sub/b.py"),
+            ("pkg/long/sub/b.py", "pkg/long/a.py", "", "./sub/b.py"),
+            ("pkg/long/other/b.py", "pkg/long/sub/a.py", "", "../other/b.py"),
+            ("pkg/long/b.py", "pkg/long/sub/a.py", "pkg/long/", "../b.py"),
+            ("main.py", "app/a.py", "", "/main.py"),
+            ("app/0001_initial.py", "app/a.py", "", "./0001_initial.py"),
+            ("test/a.go", "pkg/x/a.go", "pkg/", "/test/a.go"),
+        ] {
+            assert_eq!(short_path(path, above, base), said);
+            assert_eq!(whole_path(said, above, base), path);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_said_is_heard(path in "[a-c0]{1,2}(/[a-c0.]{1,2}){0,4}", above in "|[a-c0]{1,2}(/[a-c0.]{1,2}){0,4}",
+            base in "|([a-c]{1,2}/){1,2}")
+        {
+            prop_assume!(is_plain_path(&path));
+            let said = short_path(&path, &above, &base);
+            prop_assert_eq!(whole_path(&said, &above, &base), path);
+            prop_assert!(!said.starts_with(|c: char| c.is_ascii_digit()), "{} is taken for a row", said);
+        }
     }
 }

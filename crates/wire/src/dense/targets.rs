@@ -29,6 +29,8 @@ pub(super) const TOOL: &str = "get_test_targets";
 const WHOLE: &str = ".";
 /// What no test reaches, a line each.
 const UNCOVERED: &str = "uncovered";
+/// What was asked for by another name than its id, a line each with both.
+const RESOLVED: &str = "resolved";
 const SAID: &[Said] = &[number("total"), text("next_cursor"), text("etag"), text("incomplete")];
 
 pub(super) fn to_string(value: &Value) -> Option<String> {
@@ -36,7 +38,13 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     let targets = members.get("targets")?.as_array()?;
     let mut paths = Paths::of(targets.iter().filter_map(|target| target.get("file")?.as_str()));
     let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=distance+tests{}", paths.entry());
-    whole::put(&mut out, SAID, members, &["targets", "commands", UNCOVERED])?;
+    whole::put(&mut out, SAID, members, &["targets", "commands", UNCOVERED, RESOLVED])?;
+    if let Some(resolved) = members.get(RESOLVED) {
+        let resolved = resolved.as_object().filter(|resolved| !resolved.is_empty())?;
+        for (asked, id) in resolved {
+            writeln!(out, "\t{RESOLVED}\t{}\t{}", escaped(asked)?, escaped(id.as_str()?)?).ok()?;
+        }
+    }
     let unknown = Known::default();
     let mut above = Above::default();
     for target in targets {
@@ -104,6 +112,7 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
     let mut answer = Map::new();
     let (mut targets, mut commands): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
     let mut uncovered: Vec<Value> = Vec::new();
+    let mut resolved = Map::new();
     let mut paths = Paths::read(header);
     let mut runner = None;
     let unknown = Known::default();
@@ -118,6 +127,9 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
             commands.push(command.into());
         } else if let Some(id) = line.strip_prefix('\t').and_then(|line| line.strip_prefix(UNCOVERED)) {
             uncovered.push(unescaped(id.strip_prefix('\t')?)?.into());
+        } else if let Some(pair) = line.strip_prefix('\t').and_then(|line| line.strip_prefix(RESOLVED)) {
+            let (asked, id) = pair.strip_prefix('\t')?.split_once('\t')?;
+            resolved.insert(unescaped(asked)?, unescaped(id)?.into());
         } else if whole::sentence(line, SAID, &mut answer)? {
         } else if let Some(stem) = names::stem_of(line) {
             above.set_stem(stem);
@@ -143,6 +155,9 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
     whole::read(header, SAID, &mut answer)?;
     answer.insert("targets".into(), targets.into());
     answer.insert("commands".into(), commands.into());
+    if !resolved.is_empty() {
+        answer.insert(RESOLVED.into(), resolved.into());
+    }
     if !uncovered.is_empty() {
         answer.insert(UNCOVERED.into(), uncovered.into());
     }

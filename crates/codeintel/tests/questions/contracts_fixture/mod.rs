@@ -56,6 +56,9 @@ pub(crate) fn check(fixture: &str, expected: Expect) {
             contract.consumers.join(" ")
         ));
     }
+    if let Some(inferred) = &list.inferred {
+        said.push_str(&format!("({inferred})\n"));
+    }
     if let Some(incomplete) = &list.incomplete {
         said.push_str(&format!("({incomplete})\n"));
     }
