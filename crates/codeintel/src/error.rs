@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum QuestionError {
     /// There is no such symbol.
-    #[error("no symbol `{asked}`{}", list(" — nearest: ", nearest))]
+    #[error("no symbol `{asked}`{}", nearest_or_search(nearest))]
     NoSuchSymbol {
         /// As it was asked.
         asked: String,
@@ -91,6 +91,14 @@ fn list(lead: &str, items: &[String]) -> String {
     match items {
         [] => String::new(),
         items => format!("{lead}{}", items.join(", ")),
+    }
+}
+
+/// Where there is nothing to suggest, how to look for it is said.
+fn nearest_or_search(nearest: &[String]) -> String {
+    match nearest {
+        [] => ": `search_symbols` finds names by their parts, `search_code` finds code by what it does".to_string(),
+        nearest => list(" — nearest: ", nearest),
     }
 }
 

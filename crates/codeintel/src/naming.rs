@@ -86,10 +86,18 @@ pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, Fi
     });
     let is_there = |(repository, rest): (usize, &str)| workspace.repositories()[repository].root.join(rest).exists();
     let unread = || {
+        let is_folder =
+            |(repository, rest): (usize, &str)| workspace.repositories()[repository].root.join(rest).is_dir();
+        if workspace.split(asked).any(is_folder) {
+            return Some("it is a folder: name a file in it".to_string());
+        }
         let is_new = workspace.split(asked).any(is_there);
         is_new.then(|| "it is on disk: run `lacon index`, or wait for the watcher".to_string())
     };
     let why = why.or_else(unread);
+    if fits.is_empty() {
+        fits = files_below(workspace, asked);
+    }
     if let (true, Some((_, name))) = (fits.is_empty(), asked.rsplit_once('/')) {
         fits = files_ending(workspace, name);
     }
@@ -103,6 +111,22 @@ pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, Fi
         why,
         nearest,
     })
+}
+
+/// The first files of a folder.
+fn files_below<'a>(workspace: &'a Workspace, folder: &str) -> Vec<(usize, FileView<'a>)> {
+    let folder = folder.trim_end_matches('/');
+    let is_below = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let mut found = Vec::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        let files = repository
+            .snapshot
+            .files()
+            .filter(|file| is_below(&workspace.path(number, file.path())));
+        found.extend(files.take(NEAREST).map(|file| (number, file)));
+    }
+    found.truncate(NEAREST);
+    found
 }
 
 /// A path that does not begin at a root: it may still lead into one. Nothing is read from disk.

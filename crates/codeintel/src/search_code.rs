@@ -85,6 +85,9 @@ pub struct CodeFound {
     pub next_cursor: Option<String>,
     /// What was looked at.
     pub searched: String,
+    /// What to know before trusting the hits: that none of them has a word of the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// What the index still lacks, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
@@ -140,6 +143,9 @@ const SNIPPET_LINES: u32 = 5;
 const MOST_SNIPPET_LINES: u32 = 50;
 /// Longest line of a snippet, in characters.
 const SNIPPET_WIDTH: usize = 160;
+
+/// Said where no hit shares a word with the query.
+const NOWHERE: &str = "no word of the query is anywhere in what was searched: these are only the nearest in meaning, likely none of them is meant";
 
 /// Code and documents that answer, best first.
 pub fn search_code(workspace: &Workspace, ask: &SearchCode) -> Result<CodeFound, QuestionError> {
@@ -198,6 +204,9 @@ fn search(workspace: &Workspace, ask: &SearchCode, face: Face) -> Result<CodeFou
         let place = (left_number, left.symbol).cmp(&(right_number, right.symbol));
         right.score.total_cmp(&left.score).then(place)
     });
+    // A word that is nowhere still is near something; whoever asks for it must not take that for an answer.
+    let is_found = hits.iter().any(|(_, hit)| hit.why.lexical > 0.0 || hit.why.name > 0.0);
+    let remark = (!hits.is_empty() && !is_found).then(|| NOWHERE.to_string());
     let total = hits.len();
     let end = page.offset.saturating_add(page.limit);
     let truncated = end < total;
@@ -225,6 +234,7 @@ fn search(workspace: &Workspace, ask: &SearchCode, face: Face) -> Result<CodeFou
         truncated,
         next_cursor: truncated.then(|| page::cursor(workspace, end)),
         searched: searched(workspace, face),
+        remark,
         incomplete: incomplete(workspace),
     })
 }

@@ -3,6 +3,7 @@
 //! Tests are found by walking the graph backwards from what changed; where no call leads to one, the test files that import
 //! the changed file stand in, and the answer says so.
 
+mod commands;
 mod quoting;
 mod runner;
 

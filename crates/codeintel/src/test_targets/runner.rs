@@ -1,23 +1,22 @@
-//! The commands of the runners: which one a test file belongs to is read from the manifests above it, never guessed from its
-//! language alone where a manifest can tell.
+//! Which runner a test file belongs to: read from the manifests above it, never guessed from its language alone where a manifest can
+//! tell. What the runners are told is in [`commands`](super::commands).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use index::snapshot::SymbolView;
 
-use super::quoting::{inside, path, word};
+use super::commands::command;
+use super::quoting::{inside, word};
 use super::{Group, TestCommand};
 use crate::workspace::Workspace;
 
-/// Above this many tests a command names their files or packages instead.
-const MAX_NAMED: usize = 40;
-
 /// One test file with what is needed to run it.
-struct File<'a> {
-    path: &'a str,
+pub(super) struct File<'a> {
+    pub(super) path: &'a str,
     language: &'a str,
-    tests: Vec<SymbolView<'a>>,
+    /// None where all of it is run.
+    pub(super) tests: Vec<SymbolView<'a>>,
     root: &'a Path,
 }
 
@@ -135,232 +134,6 @@ fn batch(file: &File<'_>) -> Option<Batch> {
     })
 }
 
-fn command(runner: &str, directory: &str, unit: &str, files: &[File<'_>]) -> String {
-    let relative = |file: &File<'_>| strip(directory, file.path).to_string();
-    let paths = || {
-        files
-            .iter()
-            .map(|file| path(&relative(file)))
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    let named: usize = files.iter().map(|file| file.tests.len()).sum();
-    let by_name = named <= MAX_NAMED && files.iter().all(|file| !file.tests.is_empty());
-    match runner {
-        "cargo" => cargo(unit, files, by_name),
-        "go" => {
-            let package = if unit.is_empty() {
-                ".".to_string()
-            } else {
-                format!("./{unit}")
-            };
-            match by_name {
-                true => {
-                    // Methods of suites run through the function that starts the suite, which is not known here.
-                    let tests: BTreeSet<&str> = files
-                        .iter()
-                        .flat_map(|file| &file.tests)
-                        .map(SymbolView::name)
-                        .collect();
-                    let one = tests.into_iter().collect::<Vec<_>>().join("|");
-                    format!("go test {} -run {}", path(&package), word(&format!("^({one})$")))
-                }
-                false => format!("go test {}", path(&package)),
-            }
-        }
-        "pytest" => {
-            let targets = files.iter().flat_map(|file| match by_name {
-                true => file
-                    .tests
-                    .iter()
-                    .map(|test| {
-                        path(&format!(
-                            "{}::{}",
-                            relative(file),
-                            test.qualified_name().replace('.', "::")
-                        ))
-                    })
-                    .collect::<Vec<_>>(),
-                false => vec![path(&relative(file))],
-            });
-            format!("python -m pytest {}", targets.collect::<Vec<_>>().join(" "))
-        }
-        "unittest" | "django" => {
-            let script = match runner {
-                "django" => unit,
-                _ => "-m unittest",
-            };
-            let base = if unit.ends_with("runtests.py") {
-                folder(unit)
-            } else {
-                ""
-            };
-            let labels = files.iter().flat_map(|file| {
-                let relative = relative(file);
-                let inner = strip(base, &relative);
-                let module = inner
-                    .trim_end_matches(".py")
-                    .trim_end_matches("/__init__")
-                    .replace('/', ".");
-                match by_name {
-                    true => file
-                        .tests
-                        .iter()
-                        .map(|test| word(&format!("{module}.{}", test.qualified_name())))
-                        .collect::<Vec<_>>(),
-                    false => vec![word(&module)],
-                }
-            });
-            let verb = if unit.ends_with("manage.py") { " test" } else { "" };
-            format!("python {script}{verb} {}", labels.collect::<Vec<_>>().join(" "))
-        }
-        "vitest" => format!("npx vitest run {}", paths()),
-        "jest" => format!("npx jest --runTestsByPath {}", paths()),
-        "mocha" => format!("npx mocha {}", paths()),
-        "ava" => format!("npx ava {}", paths()),
-        "tap" => format!("npx tap {}", paths()),
-        "node" => format!("node --test {}", paths()),
-        "npm" => format!("npm test -- {}", paths()),
-        "pest" => format!("vendor/bin/pest {}", paths()),
-        "phpunit" => match by_name {
-            true => {
-                let tests: BTreeSet<&str> = files
-                    .iter()
-                    .flat_map(|file| &file.tests)
-                    .map(SymbolView::name)
-                    .collect();
-                let one = tests.into_iter().collect::<Vec<_>>().join("|");
-                // PHPUnit takes one path; the names say the rest.
-                let target = match files {
-                    [file] => format!(" {}", path(&relative(file))),
-                    _ => String::new(),
-                };
-                format!(
-                    "vendor/bin/phpunit --filter {}{target}",
-                    word(&format!("/::({one})( .*)?$/"))
-                )
-            }
-            false => match files {
-                [file] => format!("vendor/bin/phpunit {}", path(&relative(file))),
-                _ => "vendor/bin/phpunit".to_string(),
-            },
-        },
-        "maven" => {
-            let module = if unit.is_empty() {
-                String::new()
-            } else {
-                format!(" -pl {} -am -Dsurefire.failIfNoSpecifiedTests=false", path(unit))
-            };
-            format!(
-                "mvn -q test{module} -Dtest={}",
-                word(&classes(files, by_name, "#", "+", ","))
-            )
-        }
-        "gradle" => {
-            let task = match unit {
-                "" => "test".to_string(),
-                module => format!(":{}:test", module.replace('/', ":")),
-            };
-            let wrapper = files.first().is_some_and(|file| file.exists("", "gradlew"));
-            let filters = classes(files, by_name, ".", "\n", "\n");
-            let filters: Vec<String> = filters
-                .lines()
-                .map(|filter| format!("--tests {}", word(filter)))
-                .collect();
-            format!(
-                "{} {} {}",
-                if wrapper { "./gradlew" } else { "gradle" },
-                word(&task),
-                filters.join(" ")
-            )
-        }
-        "rspec" | "rails" => {
-            let targets: Vec<String> = files
-                .iter()
-                .flat_map(|file| match by_name {
-                    true => file
-                        .tests
-                        .iter()
-                        .map(|test| path(&format!("{}:{}", relative(file), test.span().start_line)))
-                        .collect(),
-                    false => vec![path(&relative(file))],
-                })
-                .collect();
-            let start = if runner == "rspec" {
-                "bundle exec rspec"
-            } else {
-                "bin/rails test"
-            };
-            format!("{start} {}", targets.join(" "))
-        }
-        "minitest" => files
-            .iter()
-            .map(|file| format!("ruby -Ilib -Itest {}", path(&relative(file))))
-            .collect::<Vec<_>>()
-            .join(" && "),
-        "dotnet" => {
-            let names: Vec<String> = files
-                .iter()
-                .flat_map(|file| match by_name {
-                    true => file
-                        .tests
-                        .iter()
-                        .map(|test| format!("FullyQualifiedName~{}", test.qualified_name()))
-                        .collect(),
-                    false => vec![format!("FullyQualifiedName~{}", stem(file.path))],
-                })
-                .collect();
-            format!("dotnet test {} --filter {}", path(unit), word(&names.join("|")))
-        }
-        _ => String::new(),
-    }
-}
-
-/// Test classes with their methods, as Maven and Gradle name them.
-fn classes(files: &[File<'_>], by_name: bool, inside: &str, between: &str, apart: &str) -> String {
-    let each = files.iter().map(|file| {
-        let class = stem(file.path);
-        let methods: Vec<&str> = file.tests.iter().map(SymbolView::name).collect();
-        match (by_name && !methods.is_empty(), inside) {
-            (true, "#") => format!("{class}#{}", methods.join(between)),
-            (true, _) => methods
-                .iter()
-                .map(|method| format!("*{class}.{method}"))
-                .collect::<Vec<_>>()
-                .join(between),
-            (false, "#") => class.to_string(),
-            (false, _) => format!("*{class}"),
-        }
-    });
-    each.collect::<Vec<_>>().join(apart)
-}
-
-fn cargo(unit: &str, files: &[File<'_>], by_name: bool) -> String {
-    let mut parts = unit.splitn(3, '\n');
-    let (package, directory, target) = (
-        parts.next().unwrap_or(""),
-        parts.next().unwrap_or(""),
-        parts.next().unwrap_or(""),
-    );
-    let mut command = format!("cargo test -p {} {target}", word(package));
-    if by_name {
-        let tests = files.iter().flat_map(|file| {
-            let module = rust_module(directory, file.path);
-            file.tests.iter().map(move |test| {
-                let name = test.qualified_name().replace('.', "::");
-                word(&if module.is_empty() {
-                    name
-                } else {
-                    format!("{module}::{name}")
-                })
-            })
-        });
-        command.push_str(" -- --exact ");
-        command.push_str(&tests.collect::<Vec<_>>().join(" "));
-    }
-    command
-}
-
 /// Which target of its package a Rust file belongs to.
 fn rust_target(directory: &str, file: &str) -> String {
     let inner = strip(directory, file);
@@ -378,24 +151,6 @@ fn rust_target(directory: &str, file: &str) -> String {
     match inner == "src/main.rs" {
         true => "--bins".to_string(),
         false => "--lib --bins".to_string(),
-    }
-}
-
-/// The path of the module that a Rust file is, inside its target.
-fn rust_module(directory: &str, file: &str) -> String {
-    let inner = strip(directory, file);
-    let inner = match inner.strip_prefix("tests/") {
-        // `tests/a.rs` is a target of its own; `tests/a/b.rs` is a module of one.
-        Some(rest) => rest.split_once('/').map_or("", |(_, rest)| rest),
-        None => inner
-            .strip_prefix("src/bin/")
-            .map_or_else(|| inner.strip_prefix("src/").unwrap_or(inner), |_| ""),
-    };
-    let inner = inner.trim_end_matches(".rs");
-    let inner = inner.strip_suffix("/mod").unwrap_or(inner);
-    match inner {
-        "lib" | "main" | "mod" => String::new(),
-        inner => inner.replace('/', "::"),
     }
 }
 
@@ -474,7 +229,7 @@ impl File<'_> {
         })
     }
 
-    fn exists(&self, directory: &str, name: &str) -> bool {
+    pub(super) fn exists(&self, directory: &str, name: &str) -> bool {
         self.root.join(directory).join(name).is_file()
     }
 
@@ -487,11 +242,11 @@ impl File<'_> {
     }
 }
 
-fn folder(path: &str) -> &str {
+pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-fn stem(path: &str) -> &str {
+pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.split('.').next().unwrap_or(name)
 }
@@ -503,7 +258,7 @@ fn joined(directory: &str, name: &str) -> String {
     }
 }
 
-fn strip<'a>(directory: &str, path: &'a str) -> &'a str {
+pub(super) fn strip<'a>(directory: &str, path: &'a str) -> &'a str {
     match directory {
         "" => path,
         directory => path

@@ -488,3 +488,49 @@ fn a_task_gives_ranked_symbols_with_reasons_and_tests() {
     assert!(found.symbols.iter().all(|symbol| !symbol.reason.is_empty()));
     assert!(found.symbols.is_sorted_by(|a, b| a.score >= b.score));
 }
+
+#[test]
+fn a_folder_is_not_taken_for_a_file_that_is_not_indexed_yet() {
+    let (_directory, workspace) = tree(&[("app/one.py", "def one(): ...\n"), ("app/two.py", "def two(): ...\n")]);
+    let ask = codeintel::file_summary::Summary {
+        path: "app".to_string(),
+        ..Default::default()
+    };
+    let said = codeintel::file_summary::file_summary(&workspace, &ask)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.contains("it is a folder") && said.contains("app/one.py, app/two.py"),
+        "{said}"
+    );
+}
+
+/// What comes in from other files counts, what stays inside counts once.
+#[test]
+fn a_summary_counts_the_edges_that_touch_its_file() {
+    let (_directory, workspace) = tree(&[
+        ("one.py", "def one():\n    return two()\n\ndef two():\n    return 2\n"),
+        (
+            "other.py",
+            "from one import one\n\ndef other():\n    return one() + one()\n",
+        ),
+    ]);
+    let ask = codeintel::file_summary::Summary {
+        path: "one.py".to_string(),
+        ..Default::default()
+    };
+    let summary = codeintel::file_summary::file_summary(&workspace, &ask).unwrap();
+    let snapshot = &workspace.repositories()[0].snapshot;
+    let file = snapshot.find_file("one.py").unwrap();
+    let kinds = index::snapshot::EdgeKinds::ALL.without(index::model::EdgeKind::Contains);
+    let is_in = |symbol| {
+        snapshot
+            .symbol(symbol)
+            .is_some_and(|symbol| symbol.file_id() == file.id())
+    };
+    let touching = snapshot
+        .edges(kinds)
+        .filter(|edge| is_in(edge.from) || edge.to.symbol().is_some_and(is_in));
+    assert_eq!(summary.total_edges as usize, touching.count());
+    assert!(summary.total_edges >= 4);
+}

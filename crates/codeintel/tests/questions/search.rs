@@ -306,3 +306,17 @@ fn bad_input_is_refused_in_words() {
         "{said}"
     );
 }
+
+/// Meaning alone always finds something: that it is no answer is said.
+#[test]
+fn a_word_that_is_nowhere_is_said_to_be() {
+    let (_directory, workspace) = tree(FILES);
+    let found = code(&workspace, "zzqxnonsense");
+    assert!(!found.results.is_empty());
+    assert!(
+        found
+            .remark
+            .is_some_and(|remark| remark.contains("no word of the query"))
+    );
+    assert_eq!(code(&workspace, "zzqxnonsense throttling").remark, None);
+}
