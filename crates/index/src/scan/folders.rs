@@ -34,22 +34,42 @@ impl<'r> Folders<'r> {
         self.look(path).ok().flatten()
     }
 
-    /// The content of a regular file and its stamp, at most `limit` bytes.
-    pub(crate) fn read(&mut self, path: &str, limit: u64) -> Result<(Vec<u8>, Stamp), SkipReason> {
+    /// Puts the content of a regular file, at most `limit` bytes, into `bytes`, whose room is used again; gives its stamp.
+    pub(crate) fn read(&mut self, path: &str, limit: u64, bytes: &mut Vec<u8>) -> Result<Stamp, SkipReason> {
         let reason = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => SkipReason::Vanished,
             _ => SkipReason::Unreadable,
         };
-        let file = self.open(path).map_err(reason)?;
+        let mut file = self.open(path).map_err(reason)?;
         let metadata = file.metadata().map_err(reason)?;
         if !metadata.is_file() {
             return Err(SkipReason::NotRegular);
         }
-        let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(reason)?;
+        // One byte more than there should be, so that the end is seen without asking for it.
+        let wanted = metadata.len().min(limit) as usize + 1;
+        bytes.resize(wanted, 0);
+        let mut end = 0;
+        while end < wanted {
+            match file.read(&mut bytes[end..]) {
+                Ok(0) => break,
+                Ok(count) => end += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(reason(error)),
+            }
+            if end as u64 == metadata.len() {
+                break;
+            }
+        }
+        bytes.truncate(end);
+        if end == wanted {
+            // It has grown meanwhile.
+            file.take((limit + 1).saturating_sub(end as u64))
+                .read_to_end(bytes)
+                .map_err(reason)?;
+        }
         match bytes.len() as u64 > limit {
             true => Err(SkipReason::TooLarge),
-            false => Ok((bytes, Stamp::of(&metadata))),
+            false => Ok(Stamp::of(&metadata)),
         }
     }
 }
@@ -142,19 +162,24 @@ mod tests {
         std::fs::write(root.join("top"), "top").unwrap();
         std::fs::write(folder.path().join("secret"), "secret").unwrap();
         let mut folders = Folders::new(&root);
-        let (bytes, stamp) = folders.read("a/b/file", 10).unwrap();
+        let mut bytes = vec![b'x'; 99];
+        let stamp = folders.read("a/b/file", 10, &mut bytes).unwrap();
         assert_eq!(bytes, b"text");
         assert_eq!(folders.stamp("a/b/file"), Some(stamp));
-        assert_eq!(folders.read("top", 10).unwrap().0, b"top");
-        assert_eq!(folders.read("top", 2).unwrap_err(), SkipReason::TooLarge);
-        assert_eq!(folders.read("a/none", 10).unwrap_err(), SkipReason::Vanished);
-        assert!(folders.read("a/b", 10).is_err() && folders.stamp("a/b").is_none());
+        folders.read("top", 10, &mut bytes).unwrap();
+        assert_eq!(bytes, b"top");
+        assert_eq!(folders.read("top", 2, &mut bytes).unwrap_err(), SkipReason::TooLarge);
+        assert_eq!(
+            folders.read("a/none", 10, &mut bytes).unwrap_err(),
+            SkipReason::Vanished
+        );
+        assert!(folders.read("a/b", 10, &mut bytes).is_err() && folders.stamp("a/b").is_none());
         #[cfg(target_os = "linux")]
         {
             std::os::unix::fs::symlink(folder.path(), root.join("out")).unwrap();
             std::os::unix::fs::symlink(folder.path().join("secret"), root.join("link")).unwrap();
             for path in ["../secret", "out/secret", "link", "a/../../secret"] {
-                assert!(folders.read(path, 10).is_err(), "{path}");
+                assert!(folders.read(path, 10, &mut bytes).is_err(), "{path}");
             }
             assert_eq!(folders.stamp("link"), None);
         }

@@ -21,6 +21,10 @@ pub struct TextFilter {
 /// What was in a file when it had this stamp.
 pub(super) struct Seen {
     pub(super) stamp: Stamp,
+    /// Of its bytes.
+    pub(super) hash: [u8; 32],
+    /// Whether its bytes are its text.
+    pub(super) is_plain: bool,
     pub(super) grams: Grams,
 }
 
@@ -102,7 +106,7 @@ impl Grams {
     }
 
     fn size(&self) -> usize {
-        self.words.len() * 8 + 128
+        self.words.len() * 8 + 168
     }
 }
 
@@ -255,8 +259,13 @@ mod tests {
         let words = vec![u64::MAX; 1 << (TABLE - 6)].into_boxed_slice();
         let names: Vec<String> = (0..5000).map(|number| number.to_string()).collect();
         let seen = |name| {
-            let grams = Grams { words: words.clone() };
-            (name, Seen { stamp, grams })
+            let seen = Seen {
+                stamp,
+                hash: [0; 32],
+                is_plain: true,
+                grams: Grams { words: words.clone() },
+            };
+            (name, seen)
         };
         filter.note(names.iter().map(|name| seen(name.as_str())).collect(), |_| true);
         let held = filter.files.read().unwrap().len();

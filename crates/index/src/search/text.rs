@@ -174,10 +174,9 @@ impl Pattern {
     }
 
     /// The matching lines of a text, and how many there are; `None` where the time is over.
-    fn lines(&self, text: &str, bounds: Bounds, is_over: &dyn Fn() -> bool) -> Option<(Vec<LineMatch>, usize)> {
-        let bytes = text.as_bytes();
+    fn lines(&self, bytes: &[u8], bounds: Bounds, is_over: &dyn Fn() -> bool) -> Option<(Vec<LineMatch>, usize)> {
         let mut found = Found {
-            text,
+            bytes,
             bounds,
             lines: Vec::new(),
             total: 0,
@@ -206,7 +205,8 @@ impl Pattern {
 
 /// Lines that match, as matches come in order.
 struct Found<'t> {
-    text: &'t str,
+    /// UTF-8, which is looked at only where a line is kept.
+    bytes: &'t [u8],
     bounds: Bounds,
     lines: Vec<LineMatch>,
     total: usize,
@@ -218,7 +218,7 @@ struct Found<'t> {
 
 impl Found<'_> {
     fn add(&mut self, at: usize) {
-        let bytes = self.text.as_bytes();
+        let bytes = self.bytes;
         let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
         if self.last == Some(start) {
             let kept = self.lines.len() == self.total;
@@ -236,15 +236,12 @@ impl Found<'_> {
         let number = number + memchr::memchr_iter(b'\n', &bytes[from..start]).count() as u32;
         self.counted = (start, number);
         let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
-        let before = self.text.get(start..at).map_or(0, |before| before.chars().count());
+        let before = String::from_utf8_lossy(&bytes[start..at]).chars().count();
+        let line = String::from_utf8_lossy(&bytes[start..end]);
         self.lines.push(LineMatch {
             line: number,
             column: before as u32 + 1,
-            text: cut(
-                self.text[start..end].trim_end_matches('\r'),
-                at - start,
-                self.bounds.line_length,
-            ),
+            text: cut(line.trim_end_matches('\r'), at - start, self.bounds.line_length),
             count: 1,
         });
     }
@@ -374,13 +371,14 @@ impl Search<'_> {
     /// Looks at files that lie near each other.
     fn row<'s>(&self, files: &[FileView<'s>], bounds: Bounds) -> Vec<Looked<'s>> {
         let mut folders = Folders::new(self.root);
+        let mut bytes = Vec::new();
         let mut looked = Vec::new();
         for file in files {
             if self.is_over() {
                 break;
             }
             self.searched.fetch_add(1, Ordering::Relaxed);
-            match self.file(*file, &mut folders, bounds) {
+            match self.file(*file, &mut folders, &mut bytes, bounds) {
                 Ok(file) => looked.extend(file),
                 Err(Unreadable) => drop(self.unreadable.fetch_add(1, Ordering::Relaxed)),
             }
@@ -393,6 +391,7 @@ impl Search<'_> {
         &self,
         file: FileView<'s>,
         folders: &mut Folders<'_>,
+        bytes: &mut Vec<u8>,
         bounds: Bounds,
     ) -> Result<Option<Looked<'s>>, Unreadable> {
         let path = file.path();
@@ -403,20 +402,31 @@ impl Search<'_> {
         }
         // Twice the indexed size: a file that has grown beyond is another file.
         let limit = file.size().saturating_mul(2).saturating_add(1 << 20);
-        let (bytes, stamp) = folders.read(path, limit).map_err(|_| Unreadable)?;
-        let decoded = decode(&bytes).ok_or(Unreadable)?;
-        let is_new = known.is_none_or(|known| known.stamp != stamp);
-        let is_settled = self.now - stamp.modified.max(stamp.changed) > RACY;
-        let learned = (is_new && is_settled).then(|| Seen {
-            stamp,
-            grams: Grams::of(&decoded.text),
-        });
-        let lines = self.pattern.lines(&decoded.text, bounds, &|| self.is_over());
+        let stamp = folders.read(path, limit, bytes).map_err(|_| Unreadable)?;
+        let is_over = || self.is_over();
+        let mut learned = None;
+        // What was learned of a file that is the same still is not found out again: neither its hash nor that it is UTF-8.
+        let (lines, hash) = match known.filter(|known| known.stamp == stamp) {
+            Some(known) if known.is_plain => (self.pattern.lines(bytes, bounds, &is_over), known.hash),
+            known => {
+                let decoded = decode(bytes).ok_or(Unreadable)?;
+                let text = decoded.text;
+                let hash = known.map_or_else(|| *blake3::hash(bytes).as_bytes(), |known| known.hash);
+                let is_settled = self.now - stamp.modified.max(stamp.changed) > RACY;
+                learned = (known.is_none() && is_settled).then(|| Seen {
+                    stamp,
+                    hash,
+                    is_plain: !decoded.converted,
+                    grams: Grams::of(&text),
+                });
+                (self.pattern.lines(text.as_bytes(), bounds, &is_over), hash)
+            }
+        };
         let found = lines.filter(|(_, total)| *total > 0).map(|(lines, total)| FileMatches {
             file: file.id(),
             lines,
             total,
-            changed: blake3::hash(&bytes).as_bytes() != file.hash(),
+            changed: hash != *file.hash(),
         });
         Ok(Some(Looked { path, found, learned }))
     }
@@ -444,7 +454,7 @@ mod tests {
     };
 
     fn found(pattern: &Pattern, text: &str) -> Vec<(u32, u32, String)> {
-        let (lines, total) = pattern.lines(text, BOUNDS, &|| false).unwrap();
+        let (lines, total) = pattern.lines(text.as_bytes(), BOUNDS, &|| false).unwrap();
         assert_eq!(lines.len(), total.min(BOUNDS.lines));
         lines
             .into_iter()
@@ -495,11 +505,11 @@ mod tests {
         let pattern = Pattern::regex("(a+)+$", Case::Smart, false).unwrap();
         let start = Instant::now();
         let is_over = || start.elapsed() > Duration::from_secs(1);
-        pattern.lines(&format!("{}!", "a".repeat(20_000)), BOUNDS, &is_over);
+        pattern.lines(format!("{}!", "a".repeat(20_000)).as_bytes(), BOUNDS, &is_over);
         // Many states over a text that nearly matches everywhere: the clock ends it.
         let pattern = Pattern::regex("(a|aa|aaa){50}[^a]x", Case::Smart, false).unwrap();
         let text = format!("{}\n", "a".repeat(200)).repeat(20_000);
-        pattern.lines(&text, BOUNDS, &is_over);
+        pattern.lines(text.as_bytes(), BOUNDS, &is_over);
         assert!(start.elapsed() < Duration::from_secs(20));
     }
 
