@@ -1,4 +1,4 @@
-//! Every question asked of real trees: lookups, search, contracts, descriptors, context packs, and all wire formats.
+//! Every question asked of real trees: lookups, search, contracts, descriptors, context packs.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the way tests do")]
 
@@ -10,7 +10,6 @@ mod contracts_fixture;
 mod contracts_frameworks;
 mod cross_repository;
 mod descriptors;
-mod formats;
 mod laravel;
 mod lookups;
 mod search;
