@@ -14,11 +14,11 @@
 //!
 //! A symbol id is `path::Owner.name`, so the columns for path and name only repeat it, and rows next to each other often
 //! share the path. Here a path stands on a line of its own, and the rows below it begin with the line and the symbol; a row
-//! without a symbol is the file itself. A path without a slash is in the folder of the path above, `./` leads below that folder and
-//! `../` below the one that holds it; `under=` of the header stands before the others, but for one that begins with a slash, which
-//! begins at the root. How symbols shorten those below them is told in [`names`], how kinds, origins and confidences of relations
-//! move into the header in [`styles`], and how edges stand on the rows of their far ends in [`edges`]. A column that never varies moves into the header, one that would be empty throughout is left out, and in a signature
-//! an ellipsis stands for the symbol's name.
+//! without a symbol is the file itself. A path without a slash is in the folder of the path above, and `./` leads below that
+//! folder; `under=` of the header stands before the others, but for one that begins with a slash, which begins at the root. How
+//! symbols shorten those below them is told in [`names`], how kinds, origins and confidences of relations move into the header in
+//! [`styles`], and how edges stand on the rows of their far ends in [`edges`]. A column that never varies moves into the header, one
+//! that would be empty throughout is left out, and in a signature an ellipsis stands for the symbol's name.
 //!
 //! Of the whole answer, what goes without saying is left out: that nothing was cut, and that there is as much as is listed. A
 //! sentence, which a header cannot hold, stands above the rows behind an empty cell and its name.

@@ -23,8 +23,6 @@ pub(super) const EARLIER: char = '*';
 
 /// Before a path below the folder of the one above. A name alone is in that folder, and needs it only where it looks like a row.
 const SAME_FOLDER: &str = "./";
-/// Before a path below the folder that holds the folder of the one above.
-const FOLDER_BESIDE: &str = "../";
 /// Before a path from the root that would be taken for another without it.
 const FROM_ROOT: char = '/';
 /// The entry of the header that names this folder.
@@ -118,14 +116,13 @@ pub(super) fn short_path(path: &str, above: &str, base: &str) -> String {
         return plain;
     }
     let folder = folder_of(above);
-    let beside = match (path.strip_prefix(folder), path.strip_prefix(holding(folder))) {
-        (Some(name), _) if !name.contains('/') && is_plain_path(name) => name.to_string(),
-        (Some(rest), _) => format!("{SAME_FOLDER}{rest}"),
-        (None, Some(rest)) => format!("{FOLDER_BESIDE}{rest}"),
-        (None, None) => return plain,
+    let below = match path.strip_prefix(folder) {
+        Some(name) if !name.contains('/') && is_plain_path(name) => name.to_string(),
+        Some(rest) => format!("{SAME_FOLDER}{rest}"),
+        None => return plain,
     };
-    match beside.len() < plain.len() {
-        true => beside,
+    match below.len() < plain.len() {
+        true => below,
         false => plain,
     }
 }
@@ -139,9 +136,6 @@ pub(super) fn whole_path(said: &str, above: &str, base: &str) -> String {
     if let Some(rest) = said.strip_prefix(SAME_FOLDER) {
         return format!("{folder}{rest}");
     }
-    if let Some(rest) = said.strip_prefix(FOLDER_BESIDE) {
-        return format!("{}{rest}", holding(folder));
-    }
     match said.contains('/') || above.is_empty() {
         true => format!("{base}{said}"),
         false => format!("{folder}{said}"),
@@ -153,16 +147,10 @@ fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }
 
-/// The folder that holds a folder.
-fn holding(folder: &str) -> &str {
-    folder_of(folder.trim_end_matches('/'))
-}
-
 /// Whether a path can stand on a line of its own, where it is taken for nothing else.
 pub(super) fn is_plain_path(path: &str) -> bool {
     is_plain(path)
         && !path.starts_with(SAME_FOLDER)
-        && !path.starts_with(FOLDER_BESIDE)
         && !path.starts_with(FROM_ROOT)
         && !path.starts_with(|c: char| c.is_ascii_digit())
         && !path.ends_with([':', ELIDED])
@@ -239,8 +227,7 @@ mod tests {
             ("app/b.py", "app/a.py", "", "b.py"),
             ("app/sub/b.py", "app/a.py", "", "./sub/b.py"),
             ("pkg/long/sub/b.py", "pkg/long/a.py", "", "./sub/b.py"),
-            ("pkg/long/other/b.py", "pkg/long/sub/a.py", "", "../other/b.py"),
-            ("pkg/long/b.py", "pkg/long/sub/a.py", "pkg/long/", "../b.py"),
+            ("pkg/long/b.py", "pkg/long/sub/a.py", "pkg/long/", "/pkg/long/b.py"),
             ("main.py", "app/a.py", "", "/main.py"),
             ("app/0001_initial.py", "app/a.py", "", "./0001_initial.py"),
             ("test/a.go", "pkg/x/a.go", "pkg/", "/test/a.go"),
