@@ -62,7 +62,7 @@ pub fn smart_context(workspace: &Workspace, ask: &Start) -> Result<SmartContext,
     let mut given: HashSet<SymbolKey> = HashSet::new();
     for item in fitting.iter().take(limit - tests) {
         given.insert(item.key);
-        symbols.extend(row(workspace, item.key, item.score, item.evidence.reason(workspace)));
+        symbols.extend(row(workspace, item.key, item.score, item.reason(workspace)));
     }
     // Tests of what matters most come with it, whatever they are called.
     let mut added = 0;
@@ -80,7 +80,7 @@ pub fn smart_context(workspace: &Workspace, ask: &Start) -> Result<SmartContext,
             break;
         }
         if given.insert(item.key) {
-            symbols.extend(row(workspace, item.key, item.score, item.evidence.reason(workspace)));
+            symbols.extend(row(workspace, item.key, item.score, item.reason(workspace)));
         }
     }
     symbols.sort_by(|a, b| b.score.total_cmp(&a.score));

@@ -24,9 +24,9 @@ impl Source {
         if &hash != file.hash() {
             return Err(stale());
         }
-        let starts = std::iter::once(0)
-            .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1))
-            .collect();
+        let mut starts = Vec::with_capacity(file.lines() as usize + 2);
+        starts.push(0);
+        starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
         Ok(Source { text, starts })
     }
 

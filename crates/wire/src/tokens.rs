@@ -68,6 +68,10 @@ pub struct Counter {
     counted: RefCell<HashMap<Box<str>, usize, foldhash::fast::RandomState>>,
 }
 
+/// From so many new bytes on, two threads count; parts of fewer are left to whoever needs them.
+const MANY_BYTES: usize = 16 * 1024;
+const FEW_BYTES: usize = 64;
+
 impl Counter {
     pub fn new(tokenizer: Tokenizer) -> Counter {
         Counter {
@@ -78,7 +82,7 @@ impl Counter {
 
     /// The same as [`Tokenizer::count`].
     pub fn count(&self, text: &str) -> usize {
-        let mut total = 0;
+        let mut parts: Vec<&str> = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
             let end = rest.find("\n@").map_or(rest.len(), |at| at + 1);
@@ -88,10 +92,44 @@ impl Counter {
                 None => 0,
             };
             let (number, words) = row.split_at(if digits == 0 { 0 } else { digits + 1 });
-            total += self.part(number) + self.part(words);
+            parts.extend([number, words]);
             rest = after;
         }
-        total
+        self.count_ahead(&parts);
+        parts.into_iter().map(|part| self.part(part)).sum()
+    }
+
+    /// Counts what is new among the parts on two threads, where that is much.
+    fn count_ahead(&self, parts: &[&str]) {
+        let mut counted = self.counted.borrow_mut();
+        let mut new: Vec<&str> = parts
+            .iter()
+            .copied()
+            .filter(|part| part.len() > FEW_BYTES && !counted.contains_key(*part))
+            .collect();
+        new.sort_unstable();
+        new.dedup();
+        let bytes: usize = new.iter().map(|part| part.len()).sum();
+        if bytes < MANY_BYTES {
+            return;
+        }
+        let mut seen = 0;
+        let half = new
+            .iter()
+            .position(|part| {
+                seen += part.len();
+                seen * 2 >= bytes
+            })
+            .unwrap_or(0);
+        let (one, other) = new.split_at(half);
+        let tokenizer = self.tokenizer;
+        let count = move |parts: &[&str]| -> Vec<usize> { parts.iter().map(|part| tokenizer.count(part)).collect() };
+        let (first, second) = std::thread::scope(|scope| {
+            let beside = scope.spawn(move || count(other));
+            (count(one), beside.join().unwrap_or_default())
+        });
+        let pairs = one.iter().zip(first).chain(other.iter().zip(second));
+        counted.extend(pairs.map(|(part, tokens)| (Box::from(*part), tokens)));
     }
 
     fn part(&self, text: &str) -> usize {
@@ -219,6 +257,23 @@ mod tests {
                 proptest::prop_assert_eq!(counter.count(&text), tokenizer.count(&text));
             }
         }
+    }
+
+    #[test]
+    fn two_threads_count_as_one() {
+        let row = |number: usize| {
+            format!(
+                "@{number} body {} 2\nfn part{number}(count: u32) -> u32 {{\n    count * {number} // {}\n}}\n",
+                number * 7,
+                "é ".repeat(number % 9)
+            )
+        };
+        let text: String = (0..600).map(row).collect();
+        assert!(text.len() > 2 * MANY_BYTES);
+        let counter = Counter::new(Tokenizer::O200k);
+        assert_eq!(counter.count(&text), Tokenizer::O200k.count(&text));
+        let longer = format!("{text}{}", row(1_000));
+        assert_eq!(counter.count(&longer), Tokenizer::O200k.count(&longer));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `blast_radius`: what a change of some symbols, files or the working tree may break, by how many uses away it is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use index::model::EdgeKind;
+use index::model::{EdgeKind, Origin};
 use index::snapshot::{EdgeKinds, SymbolView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use syntax::facts::Flags;
 use wire::answers::ContextPack;
 
 use super::counted;
+use super::dispatch::counterparts;
 use super::distance::Distances;
 use super::fill::{Material, Room, fill};
 use super::for_files::symbols_of;
@@ -89,10 +90,18 @@ pub fn blast_radius(workspace: &Workspace, ask: &BlastRadius, room: &Room<'_>) -
         min_tier: tier(ask.min_tier.as_deref())?,
         exclude_tests: false,
     };
-    let reached = traverse::walk(workspace, &start, &how);
+    let mut reached = traverse::walk(workspace, &start, &how);
+    let others = match how.min_tier >= Origin::AstInferred {
+        true => through_dispatch(workspace, &start, &how, &mut reached),
+        false => Vec::new(),
+    };
     // How sure it is that a change arrives: the best chain of edges, each with its confidence.
     let mut sure: HashMap<SymbolKey, (f64, Evidence)> =
         start.iter().map(|key| (*key, (1.0, Evidence::Asked))).collect();
+    for (other, of, _) in &others {
+        let evidence = Evidence::Edge(EdgeKind::Overrides, Origin::AstInferred, *of);
+        sure.entry(*other).or_insert((DISPATCHED, evidence));
+    }
     for relation in &reached.relations {
         let Some(&(before, _)) = sure.get(&relation.to) else {
             continue;
@@ -132,11 +141,17 @@ pub fn blast_radius(workspace: &Workspace, ask: &BlastRadius, room: &Room<'_>) -
     if reached.stopped {
         notes.push(format!("the walk stopped after {} symbols", traverse::MAX_VISITED));
     }
-    let edges = reached
+    let mut edges: Vec<(SymbolKey, SymbolKey, &str)> = reached
         .relations
         .iter()
         .map(|edge| (edge.from, edge.to, kinds::edge_name(edge.kind)))
         .collect();
+    for (other, of, is_above) in &others {
+        let (from, to) = if *is_above { (*of, *other) } else { (*other, *of) };
+        edges.push((from, to, kinds::edge_name(EdgeKind::Overrides)));
+    }
+    let mut seen = HashSet::new();
+    edges.retain(|edge| seen.insert(*edge));
     let material = Material {
         total: Some(ranked.len()),
         ranked,
@@ -148,6 +163,63 @@ pub fn blast_radius(workspace: &Workspace, ask: &BlastRadius, room: &Room<'_>) -
         edges: Some(edges),
     };
     fill(workspace, material, room)
+}
+
+/// How sure it is that a change of a method arrives where another may run in its place.
+const DISPATCHED: f64 = 0.6;
+
+/// Adds what uses the methods that a caller cannot tell from those of the start: to change an interface's method is to change those
+/// that implement it, and who calls through the interface may run any of them. Gives these methods, with the one each is about and
+/// whether it is declared above that.
+fn through_dispatch(
+    workspace: &Workspace,
+    start: &[SymbolKey],
+    how: &Walk,
+    reached: &mut traverse::Reached,
+) -> Vec<(SymbolKey, SymbolKey, bool)> {
+    let mut others: Vec<(SymbolKey, SymbolKey, bool)> = Vec::new();
+    for key in start {
+        let Some((repository, symbol)) = workspace.repository(key.repository).zip(workspace.symbol(*key)) else {
+            continue;
+        };
+        for found in counterparts(&repository.snapshot, symbol) {
+            let other = SymbolKey {
+                symbol: found.symbol,
+                ..*key
+            };
+            if !start.contains(&other) && others.iter().all(|(known, ..)| *known != other) {
+                others.push((other, *key, found.is_above));
+            }
+        }
+    }
+    if others.is_empty() {
+        return others;
+    }
+    let keys: Vec<SymbolKey> = others.iter().map(|(key, ..)| *key).collect();
+    let beside = traverse::walk(workspace, &keys, how);
+    let mut distances: HashMap<SymbolKey, u32> = reached.symbols.iter().copied().collect();
+    let near = keys.iter().map(|key| (*key, 1)).chain(beside.symbols);
+    for (key, distance) in near.filter(|(key, _)| !start.contains(key)) {
+        let known = distances.entry(key).or_insert(distance);
+        *known = distance.min(*known);
+    }
+    reached.symbols = distances.into_iter().collect();
+    reached.symbols.sort_by_key(|(key, distance)| (*distance, *key));
+    let known: HashSet<(SymbolKey, SymbolKey, EdgeKind)> = reached
+        .relations
+        .iter()
+        .map(|row| (row.from, row.to, row.kind))
+        .collect();
+    let new = beside
+        .relations
+        .into_iter()
+        .filter(|row| !known.contains(&(row.from, row.to, row.kind)));
+    reached.relations.extend(new.map(|row| traverse::Relation {
+        origin: row.origin.max(Origin::AstInferred),
+        ..row
+    }));
+    reached.stopped |= beside.stopped;
+    others
 }
 
 fn changed(workspace: &Workspace, ask: &BlastRadius) -> Result<(Vec<SymbolKey>, Vec<String>), QuestionError> {

@@ -88,7 +88,7 @@ pub(crate) fn file_scores(snapshot: &Snapshot, evidence: &FileEvidence<'_>) -> V
         if *score <= 0.0 {
             continue;
         }
-        if is_test_path(file.path()) && !evidence.terms.about_tests {
+        if evidence.path_words.is_test(file.id()) && !evidence.terms.about_tests {
             *score *= TEST;
         }
         if is_document(file.language()) {
@@ -148,6 +148,8 @@ pub(crate) struct PathWords {
     folders: HashMap<String, Vec<u32>>,
     /// Per file, how rare the words of its name are in all.
     totals: Vec<f32>,
+    /// Per file, whether it is one of tests.
+    tests: Vec<bool>,
     files: usize,
 }
 
@@ -156,6 +158,7 @@ impl PathWords {
         let mut found = PathWords {
             files: snapshot.file_count(),
             totals: vec![0.0; snapshot.file_count()],
+            tests: snapshot.files().map(|file| is_test_path(file.path())).collect(),
             ..PathWords::default()
         };
         for file in snapshot.files() {
@@ -182,6 +185,10 @@ impl PathWords {
         }
         found.totals = totals;
         found
+    }
+
+    fn is_test(&self, file: FileId) -> bool {
+        self.tests.get(file.0 as usize).copied().unwrap_or(false)
     }
 
     fn rarity(&self, files: usize) -> f32 {

@@ -262,7 +262,7 @@ impl<'a> Filler<'a> {
             if material.with_reasons {
                 pack.reasons.push(PackReason {
                     id: symbol.id.clone(),
-                    reason: material.ranked[ladder.rank].evidence.reason(self.workspace),
+                    reason: material.ranked[ladder.rank].reason(self.workspace),
                 });
             }
             pack.symbols.push(symbol);

@@ -1,7 +1,7 @@
 //! The source of a symbol in three sizes: its signature, its skeleton (what it declares, without bodies), its whole body.
 //! Also the hash by which a pack tells that a symbol changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -37,6 +37,11 @@ const MOST_LINES: u32 = 400;
 /// Most members of a skeleton.
 const MOST_MEMBERS: usize = 60;
 
+/// Fewer files are read one after the other.
+const FEW_FILES: usize = 8;
+/// Threads that read at most.
+const MOST_THREADS: usize = 4;
+
 /// Sources that were read for one question, each once. A file that changed since it was indexed has none.
 pub(crate) struct Texts<'a> {
     workspace: &'a Workspace,
@@ -49,6 +54,37 @@ impl<'a> Texts<'a> {
             workspace,
             files: HashMap::new(),
         }
+    }
+
+    /// Reads the files of these symbols, several at a time.
+    pub(crate) fn read_ahead(&mut self, keys: impl Iterator<Item = SymbolKey>) {
+        let workspace = self.workspace;
+        let symbols = keys.filter_map(|key| Some((key.repository, workspace.symbol(key)?)));
+        let wanted: BTreeMap<(usize, FileId), SymbolView<'_>> = symbols
+            .filter(|(_, symbol)| !symbol.is_file())
+            .map(|(repository, symbol)| ((repository, symbol.file_id()), symbol))
+            .filter(|(place, _)| !self.files.contains_key(place))
+            .collect();
+        let threads = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(MOST_THREADS);
+        if threads < 2 || wanted.len() < FEW_FILES {
+            return;
+        }
+        let wanted: Vec<_> = wanted.into_iter().collect();
+        let read = |part: &[((usize, FileId), SymbolView<'_>)]| -> Vec<_> {
+            let source = |(place, symbol): &((usize, FileId), SymbolView<'_>)| {
+                (*place, Source::of(workspace, place.0, *symbol).ok())
+            };
+            part.iter().map(source).collect()
+        };
+        let parts = wanted.chunks(wanted.len().div_ceil(threads));
+        std::thread::scope(|scope| {
+            let started: Vec<_> = parts.map(|part| scope.spawn(move || read(part))).collect();
+            for part in started {
+                self.files.extend(part.join().unwrap_or_default());
+            }
+        });
     }
 
     fn source(&mut self, repository: usize, symbol: SymbolView<'_>) -> Option<&Source> {

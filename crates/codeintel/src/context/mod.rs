@@ -5,6 +5,7 @@
 
 mod blast_radius;
 mod communities;
+mod dispatch;
 mod distance;
 mod edges;
 mod explain_symbol;

@@ -37,6 +37,8 @@ pub(super) fn certain(budget: usize) -> usize {
     (at_once(budget) / CERTAIN).max(1)
 }
 
+/// Tokens of a letter of an id, about.
+const TOKENS_PER_LETTER: f64 = 0.28;
 /// What every pack takes, in estimated tokens.
 const HEAD: f64 = 60.0;
 
@@ -113,7 +115,7 @@ impl<'a> Planner<'a> {
                 key: ranked.key,
                 score: ranked.score,
                 rank,
-                name_cost: Tokenizer::O200k.estimate(&id) as f64 + 24.0,
+                name_cost: id.len() as f64 * TOKENS_PER_LETTER + 24.0,
                 held: holdings.get(id.as_str()).copied(),
                 id,
                 forms: None,
@@ -135,6 +137,10 @@ impl<'a> Planner<'a> {
             budget,
             start: Plan::new(),
         };
+        if material.with_sources {
+            let keys = planner.ladders.iter().take(at_once(budget)).map(|ladder| ladder.key);
+            planner.texts.read_ahead(keys);
+        }
         planner.start = planner.first();
         planner
     }

@@ -77,7 +77,7 @@ pub fn plan_turn(workspace: &Workspace, ask: &PlanTurn) -> Result<TurnPlan, Ques
         } else {
             json!({"id": id})
         };
-        step(tool, arguments, format!("{why}: {}", item.evidence.reason(workspace)));
+        step(tool, arguments, format!("{why}: {}", item.reason(workspace)));
     }
     match targets.is_empty() {
         true => step(

@@ -2,6 +2,7 @@
 //! with symbols, and what a walk from those reaches. Every item keeps the evidence that brought it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use index::model::{EdgeKind, FileId, Origin};
 use index::search::{Hit, Mode, Question};
@@ -34,12 +35,26 @@ pub(crate) enum Evidence {
     Named(String),
     /// The task writes its path.
     Path(String),
-    /// It shares these words with the task.
-    Words(Vec<String>),
+    /// It shares words with the task; which ones is seen where someone asks.
+    Words(Arc<Terms>),
     /// It means something like the task.
     Meaning,
     /// An edge from something that matters.
     Edge(EdgeKind, Origin, SymbolKey),
+}
+
+impl Ranked {
+    /// Why it is there, in a sentence.
+    pub(crate) fn reason(&self, workspace: &Workspace) -> String {
+        let shared = match (&self.evidence, workspace.symbol(self.key)) {
+            (Evidence::Words(terms), Some(symbol)) => shared(symbol, terms),
+            _ => Vec::new(),
+        };
+        match shared.is_empty() {
+            true => self.evidence.reason(workspace),
+            false => format!("shares words with the task: {}", shared.join(", ")),
+        }
+    }
 }
 
 impl Evidence {
@@ -55,14 +70,13 @@ impl Evidence {
         }
     }
 
-    /// In a sentence.
-    pub(crate) fn reason(&self, workspace: &Workspace) -> String {
+    /// In a sentence, whatever symbol it is about.
+    fn reason(&self, workspace: &Workspace) -> String {
         match self {
             Evidence::Asked => "asked for".to_string(),
             Evidence::Named(name) => format!("the task names `{name}`"),
             Evidence::Path(path) => format!("the task names the path `{path}`"),
-            Evidence::Words(words) if words.is_empty() => "its body shares words with the task".to_string(),
-            Evidence::Words(words) => format!("shares words with the task: {}", words.join(", ")),
+            Evidence::Words(_) => "its body shares words with the task".to_string(),
             Evidence::Meaning => "means something like the task".to_string(),
             Evidence::Edge(kind, origin, other) => {
                 let id = workspace
@@ -91,7 +105,7 @@ const PERHAPS: f32 = 0.3;
 
 /// The symbols that matter for a task, best first.
 pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
-    let terms = terms(task);
+    let terms = Arc::new(terms(task));
     let mut all = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
         let snapshot = &repository.snapshot;
@@ -105,7 +119,11 @@ pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
             };
             search.search(snapshot, &question)
         };
-        let (lexical, semantic) = (chunks(Mode::Lexical), chunks(Mode::Semantic));
+        // Meaning is looked for beside words: neither waits for the other.
+        let (lexical, semantic) = std::thread::scope(|scope| {
+            let semantic = scope.spawn(|| chunks(Mode::Semantic));
+            (chunks(Mode::Lexical), semantic.join().unwrap_or_default())
+        });
         let written = Written::of(workspace, number, &terms);
         let evidence = FileEvidence {
             terms: &terms,
@@ -121,7 +139,7 @@ pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
             meant: written.paths.iter().map(|(_, files)| files.clone()).collect(),
         };
         let files = file_scores(snapshot, &evidence);
-        let seeds = seeds(snapshot, &written, &evidence, &files);
+        let seeds = seeds(snapshot, &written, &evidence, &terms, &files);
         all.extend(around(repository, number, seeds, &terms, &files));
     }
     ordered(all)
@@ -214,8 +232,13 @@ fn ordered(mut all: Vec<Ranked>) -> Vec<Ranked> {
 type Seed = (SymbolId, f64, Evidence);
 
 /// What the task itself points to, with how strongly: 1 for what it writes out, less for shared words.
-fn seeds(snapshot: &Snapshot, written: &Written<'_>, evidence: &FileEvidence<'_>, files: &[f32]) -> Vec<Seed> {
-    let terms = evidence.terms;
+fn seeds(
+    snapshot: &Snapshot,
+    written: &Written<'_>,
+    evidence: &FileEvidence<'_>,
+    terms: &Arc<Terms>,
+    files: &[f32],
+) -> Vec<Seed> {
     let mut found: BTreeMap<SymbolId, (f64, Evidence)> = BTreeMap::new();
     let mut add = |symbol: SymbolId, score: f64, evidence: Evidence| {
         let entry = found.entry(symbol).or_insert((0.0, evidence.clone()));
@@ -225,15 +248,14 @@ fn seeds(snapshot: &Snapshot, written: &Written<'_>, evidence: &FileEvidence<'_>
         // Two kinds of evidence are more than either.
         entry.0 = entry.0.max(score) + 0.25 * entry.0.min(score);
     };
-    for (symbol, score, evidence) in by_text(snapshot, terms, evidence.lexical, evidence.semantic) {
+    for (symbol, score, evidence) in by_text(terms, evidence.lexical, evidence.semantic) {
         add(symbol, score * 0.8, evidence);
     }
     for (file, share) in best_files(files) {
         if let Some(symbol) = snapshot.file(file).and_then(|file| file.symbol()) {
             let has_words = evidence.whole.get(file.0 as usize).is_some_and(|words| *words > 0.0);
-            let shared = shared(symbol, terms);
-            let evidence = match has_words || !shared.is_empty() {
-                true => Evidence::Words(shared),
+            let evidence = match has_words || !shared(symbol, terms).is_empty() {
+                true => Evidence::Words(Arc::clone(terms)),
                 false => Evidence::Meaning,
             };
             add(symbol.id(), f64::from(share) * 0.5, evidence);
@@ -267,7 +289,7 @@ fn seeds(snapshot: &Snapshot, written: &Written<'_>, evidence: &FileEvidence<'_>
 }
 
 /// Symbols by the words they share with the task and by what their text means, fused; the best has the score 1.
-fn by_text(snapshot: &Snapshot, terms: &Terms, lexical: &[Hit], semantic: &[Hit]) -> Vec<Seed> {
+fn by_text(terms: &Arc<Terms>, lexical: &[Hit], semantic: &[Hit]) -> Vec<Seed> {
     let mut fused: BTreeMap<SymbolId, (f64, f64)> = BTreeMap::new();
     for hit in lexical.iter().take(BY_TEXT) {
         fused.entry(hit.symbol).or_default().0 = f64::from(hit.why.lexical);
@@ -288,12 +310,8 @@ fn by_text(snapshot: &Snapshot, terms: &Terms, lexical: &[Hit], semantic: &[Hit]
         .map(|(words, meaning)| score(*words, *meaning))
         .fold(f64::MIN_POSITIVE, f64::max);
     let seed = |(symbol, (words, meaning)): (SymbolId, (f64, f64))| {
-        let shared = match snapshot.symbol(symbol) {
-            Some(view) if words > 0.0 => shared(view, terms),
-            _ => Vec::new(),
-        };
         let evidence = match words > 0.0 {
-            true => Evidence::Words(shared),
+            true => Evidence::Words(Arc::clone(terms)),
             false => Evidence::Meaning,
         };
         (symbol, score(words, meaning) / best, evidence)

@@ -3,7 +3,7 @@
 //!
 //! Mass is pushed in the order it arrives, so the same seeds give the same numbers.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use index::model::{EdgeKind, Origin};
 use index::snapshot::{EdgeKinds, Snapshot, SymbolId};
@@ -28,11 +28,13 @@ const MOST_OF_ONE: usize = 96;
 
 /// Walks from `seeds`, whose masses should add up to 1. Symbols come in the order they were first reached.
 pub(crate) fn spread(snapshot: &Snapshot, seeds: &[(SymbolId, f32)]) -> Vec<(SymbolId, Reach)> {
-    let mut places: HashMap<SymbolId, usize> = HashMap::new();
+    let mut places: Vec<u32> = vec![UNSEEN; snapshot.symbol_count()];
     let mut nodes: Vec<Node> = Vec::new();
     let mut queue: VecDeque<usize> = VecDeque::new();
     for &(symbol, mass) in seeds {
-        let place = place_of(&mut places, &mut nodes, symbol);
+        let Some(place) = place_of(&mut places, &mut nodes, symbol) else {
+            continue;
+        };
         nodes[place].waiting += mass;
         if !nodes[place].queued {
             nodes[place].queued = true;
@@ -63,7 +65,9 @@ pub(crate) fn spread(snapshot: &Snapshot, seeds: &[(SymbolId, f32)]) -> Vec<(Sym
         let from = nodes[place].symbol;
         for &(to, weight, kind, origin) in &around {
             let share = moving * all * weight / total;
-            let target = place_of(&mut places, &mut nodes, to);
+            let Some(target) = place_of(&mut places, &mut nodes, to) else {
+                continue;
+            };
             let node = &mut nodes[target];
             node.waiting += share;
             if share > node.most {
@@ -92,8 +96,14 @@ struct Node {
     queued: bool,
 }
 
-fn place_of(places: &mut HashMap<SymbolId, usize>, nodes: &mut Vec<Node>, symbol: SymbolId) -> usize {
-    *places.entry(symbol).or_insert_with(|| {
+/// A symbol that the walk has not come to.
+const UNSEEN: u32 = u32::MAX;
+
+/// The place of a symbol among the nodes; `None` for a number that no symbol has.
+fn place_of(places: &mut [u32], nodes: &mut Vec<Node>, symbol: SymbolId) -> Option<usize> {
+    let place = places.get_mut(symbol.0 as usize)?;
+    if *place == UNSEEN {
+        *place = nodes.len() as u32;
         nodes.push(Node {
             symbol,
             mass: 0.0,
@@ -102,8 +112,8 @@ fn place_of(places: &mut HashMap<SymbolId, usize>, nodes: &mut Vec<Node>, symbol
             by: None,
             queued: false,
         });
-        nodes.len() - 1
-    })
+    }
+    Some(*place as usize)
 }
 
 /// The neighbours of a symbol with the weight of each edge; gives the part of its edges that these are.

@@ -170,6 +170,11 @@ fn after_any_edit_the_delta_gives_the_pack_and_asking_again_changes_nothing() {
                 let once_more = again(&workspace, &ask(number), budgets[number], &pack);
                 assert_eq!(once_more.pack_root, pack.pack_root, "{told}");
                 assert_eq!(sorted(&once_more), sorted(&pack), "{told}");
+                let nothing = PackDelta::between(&pack, &once_more);
+                assert!(
+                    nothing.moved.is_empty() && nothing.sources.is_empty() && nothing.gone.is_empty(),
+                    "{told}: {nothing:?}"
+                );
                 *base = pack;
             }
         }

@@ -391,6 +391,53 @@ fn the_blast_radius_counts_uses_away() {
 }
 
 #[test]
+fn the_blast_radius_of_a_method_reaches_who_calls_it_through_an_interface_or_calls_what_implements_it() {
+    let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(root.path().join("go.mod"), "module shop\n\ngo 1.22\n").unwrap();
+    fs::write(
+        root.path().join("store.go"),
+        "package shop\n\ntype Store interface {\n\tKeep(item string) error\n}\n\nfunc through(store Store) error {\n\treturn store.Keep(\"a\")\n}\n",
+    )
+    .unwrap();
+    fs::write(
+        root.path().join("disk.go"),
+        "package shop\n\ntype Disk struct{}\n\nfunc (disk *Disk) Keep(item string) error {\n\treturn nil\n}\n\ntype Other struct{}\n\nfunc (other *Other) Keep(number int) {}\n\nfunc direct() error {\n\tdisk := &Disk{}\n\treturn disk.Keep(\"b\")\n}\n\nfunc aside() {\n\tother := &Other{}\n\tother.Keep(1)\n}\n",
+    )
+    .unwrap();
+    let workspace = indexed(root.path(), index.path());
+    let ask = |id: &str, min_tier: Option<&str>| {
+        let ask = BlastRadius {
+            symbols: vec![id.to_string()],
+            min_tier: min_tier.map(str::to_string),
+            ..BlastRadius::default()
+        };
+        blast_radius(&workspace, &ask, &room(2_000, &in_gcf)).unwrap()
+    };
+    let has = |pack: &ContextPack, id: &str| pack.symbols.iter().any(|symbol| symbol.id == id);
+    let interface = ask("store.go::Store.Keep", None);
+    assert_eq!(distance(&interface, "store.go::through"), 1);
+    assert_eq!(distance(&interface, "disk.go::Disk.Keep"), 1);
+    assert_eq!(distance(&interface, "disk.go::direct"), 1);
+    assert!(!has(&interface, "disk.go::aside"), "another method of that name");
+    let overrides = |pack: &ContextPack| {
+        pack.edges.iter().any(|edge| {
+            (edge.from.as_str(), edge.to.as_str(), edge.kind.as_str())
+                == ("disk.go::Disk.Keep", "store.go::Store.Keep", "overrides")
+        })
+    };
+    assert!(overrides(&interface), "{interface:?}");
+    let concrete = ask("disk.go::Disk.Keep", None);
+    assert_eq!(distance(&concrete, "disk.go::direct"), 1);
+    assert_eq!(distance(&concrete, "store.go::through"), 1);
+    assert!(overrides(&concrete), "{concrete:?}");
+    // What is only inferred is left out where it is not wanted.
+    assert!(!has(
+        &ask("store.go::Store.Keep", Some("ast_resolved")),
+        "disk.go::direct"
+    ));
+}
+
+#[test]
 fn files_symbols_communities_and_plans_answer() {
     let (root, index) = shop();
     let workspace = indexed(root.path(), index.path());

@@ -478,14 +478,9 @@ fn moves(base: &ContextPack, pack: &ContextPack) -> Vec<Moved> {
         let file = pairs.entry(path_of(&new.id)).or_default();
         file.insert(old.line, new.line);
         if old.form == new.form && new.form == "skeleton" {
-            let by_text: HashMap<&str, u64> = new
-                .text
-                .split('\n')
-                .filter_map(numbered)
-                .map(|(line, text)| (text, line))
-                .collect();
-            for (line, text) in old.text.split('\n').filter_map(numbered) {
-                if let Some(new) = by_text.get(text) {
+            let now = rows_once(&new.text);
+            for (text, line) in rows_once(&old.text) {
+                if let Some(new) = now.get(text) {
                     file.insert(line, *new);
                 }
             }
@@ -511,6 +506,18 @@ fn moves(base: &ContextPack, pack: &ContextPack) -> Vec<Moved> {
         }
     }
     moved
+}
+
+/// The rows of a skeleton that stand in it once, with the line that each names: of two that are alike, nobody can tell which moved
+/// where.
+fn rows_once(skeleton: &str) -> HashMap<&str, u64> {
+    let mut rows: HashMap<&str, Option<u64>> = HashMap::new();
+    for (line, text) in skeleton.split('\n').filter_map(numbered) {
+        rows.entry(text).and_modify(|known| *known = None).or_insert(Some(line));
+    }
+    rows.into_iter()
+        .filter_map(|(text, line)| Some((text, line?)))
+        .collect()
 }
 
 /// A row of a skeleton: the line it names and the rest.
@@ -543,5 +550,39 @@ fn shifted(source: &PackSource, moved: &[Moved]) -> PackSource {
         line: shift(source.line),
         text,
         ..source.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pack(text: &str) -> ContextPack {
+        let mut pack = ContextPack {
+            symbols: vec![PackSymbol {
+                id: "a.yaml".into(),
+                kind: "file".into(),
+                ..PackSymbol::default()
+            }],
+            sources: vec![PackSource {
+                id: "a.yaml".into(),
+                form: "skeleton".into(),
+                line: 1,
+                text: text.into(),
+            }],
+            ..ContextPack::default()
+        };
+        pack.pack_root = pack.root().unwrap_or_default();
+        pack
+    }
+
+    #[test]
+    fn rows_that_are_alike_did_not_move() {
+        let held = pack("3:name: x\n9:kind: y\n16:name: x");
+        let delta = PackDelta::between(&held, &held);
+        assert!(delta.moved.is_empty() && delta.sources.is_empty(), "{delta:?}");
+        let later = pack("4:name: x\n10:kind: y\n17:name: x");
+        let delta = PackDelta::between(&held, &later);
+        assert_eq!(delta.apply(&held).map(|pack| pack.sources), Ok(later.sources));
     }
 }
