@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -33,6 +33,8 @@ pub(crate) struct Published {
     /// JSON, as text: a server may push thousands of files that nobody asks about.
     items: Box<str>,
     pub(crate) at: Instant,
+    /// Whether it may be no more than the end of what was shown of a document that was closed.
+    pub(crate) clears: bool,
 }
 
 impl Published {
@@ -55,6 +57,12 @@ pub(crate) struct Documents {
     /// Bytes of all that was pushed.
     published_bytes: usize,
     last_version: i64,
+    /// Whether the server says which version a list is of.
+    gives_versions: bool,
+    /// How often each file was closed without an empty list after it.
+    closed: HashMap<PathBuf, u32>,
+    /// Documents that must be judged anew before the server's knowledge is of the disk again, and since when.
+    restored: Vec<(PathBuf, Instant)>,
 }
 
 /// A message that the server must get, in order.
@@ -141,18 +149,64 @@ impl Documents {
     /// Closes one document.
     pub(crate) fn close(&mut self, path: &Path) -> Vec<Notice> {
         match self.open.remove(path) {
-            Some(_) => vec![(
-                "textDocument/didClose",
-                json!({"textDocument": {"uri": uri::of_path(path)}}),
-            )],
+            Some(_) => {
+                // A server that never clears what it showed must not make this grow.
+                if self.closed.len() < MAX_PUBLISHED {
+                    *self.closed.entry(path.to_path_buf()).or_default() += 1;
+                }
+                vec![(
+                    "textDocument/didClose",
+                    json!({"textDocument": {"uri": uri::of_path(path)}}),
+                )]
+            }
             None => Vec::new(),
         }
+    }
+
+    /// Ends what an edit made of a document: it gets the text of the disk. A server that `pushes` what it finds, with versions, keeps
+    /// what it knows of a file until it judges it again, so the document stays open and is given to it as new.
+    pub(crate) fn restore(&mut self, path: &Path, text: Option<Text>, pushes: bool) -> Vec<Notice> {
+        let Some(text) = text else { return self.close(path) };
+        let language = self.language(path).unwrap_or_default();
+        if !(pushes && self.gives_versions) {
+            // One that reads the disk only some time after a close must not answer from the edit until then.
+            let mut notices = self.put(path, &language, text, false);
+            notices.extend(self.close(path));
+            return notices;
+        }
+        let Some(document) = self.open.get_mut(path) else {
+            return Vec::new();
+        };
+        self.last_version += 1;
+        let now = Instant::now();
+        (document.version, document.told, document.used) = (self.last_version, now, now);
+        (document.edited, document.stamp) = (false, stamp(path));
+        let change = json!({
+            "textDocument": {"uri": uri::of_path(path), "version": document.version},
+            "contentChanges": [{"text": text.as_str()}],
+        });
+        document.text = text;
+        self.restored.push((path.to_path_buf(), now));
+        vec![("textDocument/didChange", change)]
+    }
+
+    /// Whether the server has judged all that was restored, or has had long enough for it.
+    pub(crate) fn is_settled(&mut self) -> bool {
+        const LONG_ENOUGH: Duration = Duration::from_secs(10);
+        let mut restored = std::mem::take(&mut self.restored);
+        restored.retain(|(path, since)| {
+            since.elapsed() < LONG_ENOUGH && self.open.contains_key(path) && self.diagnostics(path).is_none()
+        });
+        self.restored = restored;
+        self.restored.is_empty()
     }
 
     /// What a server that has just started must be told, in order of paths. Nothing that an earlier one said holds.
     pub(crate) fn reopen(&mut self) -> Vec<Notice> {
         self.published.clear();
         self.published_bytes = 0;
+        self.closed.clear();
+        self.restored.clear();
         let now = Instant::now();
         let mut notices: Vec<(&PathBuf, Notice)> = self
             .open
@@ -203,6 +257,20 @@ impl Documents {
             return;
         };
         let version = parameters["version"].as_i64();
+        self.gives_versions |= version.is_some();
+        let is_empty = parameters["diagnostics"].as_array().is_some_and(Vec::is_empty);
+        let clears = match self.closed.get_mut(&path) {
+            Some(times) if is_empty && version.is_none() => {
+                *times -= 1;
+                true
+            }
+            _ => false,
+        };
+        self.closed.retain(|_, times| *times > 0);
+        if version.is_none() && self.gives_versions && self.open.contains_key(&path) {
+            // Of an open document such a server says the version: this is about an earlier opening of it.
+            return;
+        }
         let is_old = match (version, self.open.get(&path)) {
             (Some(version), Some(document)) => version < document.version,
             _ => false,
@@ -217,6 +285,7 @@ impl Documents {
             version,
             items: items.into(),
             at: Instant::now(),
+            clears,
         };
         if let Some(before) = self.published.insert(path, published) {
             self.published_bytes -= before.items.len();

@@ -1,7 +1,8 @@
 //! Documents as an edit would make them, seen by the server and by nobody else.
 //!
 //! An overlay has the server alone: no question about the files as they are can be answered from its texts, and two overlays
-//! cannot disturb each other. When it ends, however it ends, the server is told the texts on disk again.
+//! cannot disturb each other. When it ends, however it ends, the server is told the texts on disk again, and is asked nothing before it
+//! has taken note of them.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -91,17 +92,20 @@ impl Overlay<'_> {
 
 impl Drop for Overlay<'_> {
     fn drop(&mut self) {
-        let mut life = self.server.inner.lock();
-        for path in &self.edited {
-            // A server that reads the disk only some time after a close must not answer from the edit until then.
-            if let Ok(text) = crate::server::read(path) {
-                let language = life.documents.language(path).unwrap_or_default();
-                let notices = life.documents.put(path, &language, text, false);
-                Inner::tell(&life, notices);
-            }
-            // Closing makes the disk the truth again, also for a file that does not exist there.
-            let notices = life.documents.close(path);
+        let inner = &self.server.inner;
+        let mut life = inner.lock();
+        let pushes = !life.capabilities.supports("textDocument/diagnostic");
+        // The edited ones first: what depends on them is judged by them.
+        let (edited, dependent): (Vec<&PathBuf>, Vec<&PathBuf>) = self.edited.iter().partition(|path| {
+            let on_disk = crate::server::read(path).ok();
+            let given = life.documents.get(path).map(|document| document.text.as_str());
+            on_disk.as_ref().map(Text::as_str) != given
+        });
+        for path in edited.into_iter().chain(dependent) {
+            let notices = life.documents.restore(path, crate::server::read(path).ok(), pushes);
             Inner::tell(&life, notices);
         }
+        let notices = life.documents.close_surplus(inner.config.documents.max(1));
+        Inner::tell(&life, notices);
     }
 }

@@ -104,6 +104,16 @@ pub(crate) enum Phase {
 
 /// How often an answer "the content changed meanwhile" is asked again, and after what pause.
 const CHANGED_PAUSE: Duration = Duration::from_millis(150);
+/// Questions whose answers reach beyond one file: they wait until what an overlay left behind is settled.
+const REACHING: &[&str] = &[
+    "textDocument/references",
+    "textDocument/implementation",
+    "callHierarchy/incomingCalls",
+    "callHierarchy/outgoingCalls",
+    "typeHierarchy/subtypes",
+    "workspace/symbol",
+    "textDocument/rename",
+];
 /// The protocol's codes for "ask again".
 const CONTENT_MODIFIED: i64 = -32801;
 const SERVER_CANCELLED: i64 = -32802;
@@ -325,6 +335,8 @@ impl Server {
 
     /// The running connection, waited for until the deadline; and at once an error where there will be none in time.
     fn connected(&self, method: &str, deadline: Instant) -> Result<(Arc<Connection>, Spelling), RequestError> {
+        // What the server knows of other files than the one in question.
+        let is_question = REACHING.contains(&method);
         let mut life = self.inner.lock();
         keeper::demand(&self.inner, &mut life);
         loop {
@@ -334,7 +346,8 @@ impl Server {
                 && life.ready_start != life.starts
                 && !is_ready
                 && !self.inner.adapter.ready.is_silent();
-            if let (Phase::Running, Some(connection), false) = (&life.phase, &life.connection, reads_again) {
+            let settles = is_question && !life.documents.is_settled();
+            if let (Phase::Running, Some(connection), false) = (&life.phase, &life.connection, reads_again || settles) {
                 if !life.capabilities.supports(method) {
                     return Err(RequestError::Unsupported {
                         server: self.inner.adapter.name.clone(),

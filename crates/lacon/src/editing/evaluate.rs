@@ -23,6 +23,9 @@ use crate::tools::refusal;
 /// Dependent files that are checked at most.
 const MAX_DEPENDENTS: usize = 200;
 
+/// What clang says of a file where it found more errors than it tells.
+const TOO_MANY: &str = "fatal_too_many_errors";
+
 /// What an edit would do.
 #[derive(Debug, Serialize)]
 pub(crate) struct Evaluation {
@@ -226,7 +229,9 @@ fn ask(server: &Server, root: &Path, share: &Share, deadline: Instant) -> Result
         maps.insert(path.clone(), LineMap::new(text, after));
     }
     let after = findings(&mut overlay, root, share, deadline)?;
-    Ok((compare(&before, &after, &maps), partial))
+    let stopped = after.iter().find(|found| found.code == TOO_MANY);
+    let stopped = stopped.map(|found| format!("it stopped in `{}` at its limit of errors", found.path));
+    Ok((compare(&before, &after, &maps), partial.or(stopped)))
 }
 
 /// What is wrong now. The dependent files are opened anew only after the server has spoken of the edited ones: some look at an

@@ -83,6 +83,8 @@ pub fn compare(before: &[Found], after: &[Found], maps: &HashMap<String, LineMap
     let mut left: HashMap<Words<'_>, Vec<(Option<u32>, &Found)>> = HashMap::new();
     for found in before {
         let line = match maps.get(&found.path) {
+            // What compilers say of a file as a whole they say of its beginning, whatever stands there.
+            Some(_) if (found.line, found.column) == (1, 1) && is_of_the_whole(found, after) => Some(1),
             Some(map) => map.after(found.line),
             None => Some(found.line),
         };
@@ -127,6 +129,16 @@ pub fn compare(before: &[Found], after: &[Found], maps: &HashMap<String, LineMap
     }
 }
 
+/// Whether a finding at the beginning of a file is still there, word by word, and at no other place of it.
+fn is_of_the_whole(found: &Found, after: &[Found]) -> bool {
+    let same = |other: &&Found| {
+        (&other.path, other.severity, &other.code, &other.message)
+            == (&found.path, found.severity, &found.code, &found.message)
+    };
+    let mut places = after.iter().filter(same).map(|other| (other.line, other.column));
+    places.next() == Some((1, 1)) && places.next().is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +166,19 @@ mod tests {
             (compared.introduced.len(), compared.resolved.len(), compared.unchanged),
             (0, 0, 1)
         );
+    }
+
+    #[test]
+    fn what_is_said_of_the_whole_file_does_not_move() {
+        let maps = maps("one\nbad\n", "# new\none\nbad\n");
+        let compared = compare(&[found("a", 1, "too many")], &[found("a", 1, "too many")], &maps);
+        assert_eq!((compared.introduced.len(), compared.resolved.len()), (0, 0));
+        let compared = compare(
+            &[found("a", 1, "no")],
+            &[found("a", 1, "no"), found("a", 2, "no")],
+            &maps,
+        );
+        assert_eq!(compared.introduced, [found("a", 1, "no")]);
     }
 
     /// Equal counts are not equal errors.

@@ -68,10 +68,16 @@ impl Severity {
 const QUIET: Duration = Duration::from_millis(300);
 /// An empty list may only clear what was shown before: it counts after a longer silence.
 const CLEARED: Duration = Duration::from_millis(1200);
+/// One that comes after a document was closed most likely does: it counts where nothing else comes for this long.
+const CLOSED: Duration = Duration::from_secs(5);
 
 /// Whether a list without a version is what the server has to say, and not what it said before it had read the project.
 fn is_last_word(published: &Published, readiness: &Readiness) -> bool {
-    let quiet = if published.is_empty() { CLEARED } else { QUIET };
+    let quiet = match (published.clears, published.is_empty()) {
+        (true, _) => CLOSED,
+        (false, true) => CLEARED,
+        (false, false) => QUIET,
+    };
     published.at.elapsed() >= quiet && readiness.read_before(published.at, CLEARED)
 }
 
