@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -29,6 +30,9 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// The first protocol version without sessions.
 const STATELESS: &str = "2026-07-28";
+/// How long an answer is kept for a client that lost its connection while it came. The protocol's own minute is thousands of answers
+/// on a busy server; who comes back comes back at once.
+const KEPT_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Why the gateway cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +96,7 @@ fn router_of<S: ServerHandler>(
 ) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(seconds(config.session_idle_seconds));
+    sessions.session_config.completed_cache_ttl = KEPT_ANSWERS;
     let sessions = Arc::new(sessions);
     let mut protocol = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(config.max_body_bytes)
