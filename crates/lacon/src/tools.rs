@@ -235,15 +235,34 @@ fn misread<P: DeserializeOwned>(arguments: &Value, problem: &str) -> String {
     {
         return format!("argument `{name}` is missing");
     }
-    let is_wrong = |name: &&String| {
+    let is_wrong = |name: &String| {
         let mut without = arguments.clone();
-        without.as_object_mut().map(|members| members.remove(*name));
+        without.as_object_mut().map(|members| members.remove(name));
         P::deserialize(&without).map_or_else(|other| other.to_string() != problem, |_| true)
     };
-    match arguments.as_object().and_then(|members| members.keys().find(is_wrong)) {
+    let problem = in_words(problem);
+    match arguments
+        .as_object()
+        .and_then(|members| members.keys().find(|name| is_wrong(name)))
+    {
         Some(name) => format!("argument `{name}`: {problem}"),
-        None => problem.to_string(),
+        None => problem,
     }
+}
+
+/// What is expected, as people call it.
+fn in_words(problem: &str) -> String {
+    let Some((found, expected)) = problem.rsplit_once("expected ") else {
+        return problem.to_string();
+    };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        other => other,
+    };
+    format!("{found}expected {expected}")
 }
 
 fn value(found: &impl Serialize) -> Result<Value, Refusal> {

@@ -43,6 +43,9 @@ const FEWEST_TOKENS_OF_ROW: usize = 4;
 /// A row as most are, for a first guess.
 const USUAL_TOKENS_OF_ROW: usize = 14;
 
+/// Bytes of source text in a token, beyond what is ever seen over a whole answer (3 to 5).
+const MOST_BYTES_OF_TOKEN: usize = 8;
+
 /// An answer within this part of what was allowed is large enough: the last few rows are not worth asking again.
 const NEARLY: usize = 25;
 
@@ -107,8 +110,7 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
     }
     let kept = (tool.cut == Cut::Told).then(|| (reply.value.clone(), reply.layout));
     let rows = longest(&reply.value);
-    // So many rows cannot fit, and writing them down in every format only to see it would take longest of all.
-    let over = match tool.cut == Cut::Rows && rows > common.max_tokens / FEWEST_TOKENS_OF_ROW {
+    let over = match tool.cut == Cut::Rows && cannot_fit(rows, &reply.value, common) {
         true => (rows, rows * USUAL_TOKENS_OF_ROW),
         false => {
             let whole = said(tool, reply, common, None)?;
@@ -123,6 +125,25 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
         Some((value, layout)) => told(tool, Reply { value, layout }, common),
         None => fit(tool, desk, arguments, common, over).map(|candidate| delivered(tool, desk, candidate, common)),
     }
+}
+
+/// Whether an answer is beyond what was allowed by far: writing it down in every format only to see it would take longest of all.
+fn cannot_fit(rows: usize, value: &Value, common: &Common) -> bool {
+    if rows > common.max_tokens / FEWEST_TOKENS_OF_ROW {
+        return true;
+    }
+    // Names and paths may be said once for many rows, signatures and other texts are not.
+    let lists = value
+        .as_object()
+        .into_iter()
+        .flat_map(Map::values)
+        .filter_map(Value::as_array);
+    let texts = lists
+        .flatten()
+        .filter_map(Value::as_object)
+        .flat_map(|row| row.get("sig"));
+    let bytes: usize = texts.filter_map(Value::as_str).map(str::len).sum();
+    bytes > common.max_tokens * MOST_BYTES_OF_TOKEN
 }
 
 /// The last step: what the client holds already is not said again, and what was saved is noted down.
@@ -325,12 +346,18 @@ fn stamp(tool: &Tool, reply: &mut Reply) -> String {
             .iter()
             .any(|section| section.member.is_empty() && section.columns.iter().any(|column| column.name == "etag"));
     let text = serde_json::to_vec(members).unwrap_or_default();
-    // Half of the usual length: it is read by a model that pays for it, and guards against change, not against forgery.
-    let etag = etag(&[tool.name.as_bytes(), &text])[..8].to_string();
+    let etag = short_etag(&etag(&[tool.name.as_bytes(), &text]));
     if has_place {
         members.insert("etag".into(), etag.clone().into());
     }
     etag
+}
+
+/// Nine digits, of which tokenizers take three at once: a model reads it and pays for it. It guards against change, not against
+/// forgery. The letter keeps formats that tell numbers from texts from quoting it.
+fn short_etag(hash: &str) -> String {
+    let number = hash.get(..15).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    format!("e{:09}", number.unwrap_or_default() % 1_000_000_000)
 }
 
 fn encode(value: &Value, layout: &Layout, format: Format) -> Result<Encoded, Refusal> {

@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 100)]
     sessions: usize,
 
-    /// Calls of all sessions together, after a fifth as many to warm up; 0 leaves the load out
+    /// Calls of all sessions together, after as many to warm up as every question takes; 0 leaves the load out
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     load_calls: usize,
 
@@ -320,7 +320,8 @@ fn timed(client: &mut Client, question: &Question, args: &Args) -> anyhow::Resul
     Ok(Times::of(&mut times))
 }
 
-/// Asks each question once as `auto` and once as JSON, without a limit, so that both say the same.
+/// Asks each question once as `auto` and once as JSON: without a limit, so that both say the same, but for a tool that fills a
+/// budget. That is asked as users do, and its two answers are compared by what they take for each symbol in them.
 fn weighed(
     client: &mut Client,
     question: &Question,
@@ -331,19 +332,25 @@ fn weighed(
     let mut savings = Vec::new();
     let began = Instant::now();
     for arguments in &question.calls {
-        // A pack without a limit is most of the tree.
         if began.elapsed() > MOST_WEIGHING {
             break;
         }
-        let mut ask = |format: &str| -> anyhow::Result<Option<usize>> {
+        let mut ask = |format: &str| -> anyhow::Result<Option<(usize, usize)>> {
             let mut arguments: Value = arguments.clone();
             arguments["format"] = json!(format);
-            arguments["max_tokens"] = json!(u32::MAX);
+            if !question.fills_budget {
+                arguments["max_tokens"] = json!(u32::MAX);
+            }
             let (text, is_refusal) = text(&client.call(question.tool, &arguments)?.result);
-            Ok((!is_refusal).then(|| Tokenizer::O200k.count(&text)))
+            let symbols = match question.fills_budget {
+                true => symbols_in(&text),
+                false => 1,
+            };
+            Ok((!is_refusal && symbols > 0).then(|| (Tokenizer::O200k.count(&text), symbols)))
         };
         match (ask("auto")?, ask("json")?) {
-            (Some(auto), Some(json)) => {
+            (Some((auto, in_auto)), Some((json, in_json))) => {
+                let json = json * in_auto / in_json;
                 auto_sum += auto;
                 json_sum += json;
                 let saving = 1.0 - auto as f64 / json.max(1) as f64;
@@ -361,6 +368,19 @@ fn weighed(
         tokens: Tokens::of(&savings, auto_sum, json_sum),
     };
     Ok((measured, savings))
+}
+
+/// Symbols in a pack, of which its header or its list tells.
+fn symbols_in(text: &str) -> usize {
+    let header = text.lines().next().unwrap_or_default();
+    let told = header
+        .split(' ')
+        .find_map(|entry| entry.strip_prefix("symbols=")?.parse().ok());
+    let listed = || {
+        let pack: Value = serde_json::from_str(text).ok()?;
+        pack["symbols"].as_array().map(Vec::len)
+    };
+    told.or_else(listed).unwrap_or_default()
 }
 
 fn said(measured: &Measured) -> String {
@@ -394,7 +414,7 @@ fn said(measured: &Measured) -> String {
         if let Some(load) = &tree.load {
             text.push_str(&format!(
                 "load: {} sessions, {} calls, {} errors{}, {:.0} calls/s, p50 {:.1} ms, p99 {:.1} ms\n\
-                 resident after warm-up and each quarter: {} ({:+.1} %, in the last half {:+.1} %); without what is mapped: {}\n",
+                 resident after the warm-up and each tenth: {} ({:+.1} %, in the last half {:+.1} %); without what is mapped: {}\n",
                 load.sessions,
                 load.calls,
                 load.errors,

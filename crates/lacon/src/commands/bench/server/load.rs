@@ -29,7 +29,7 @@ pub(super) struct Load {
     pub(super) seconds: f64,
     pub(super) calls_per_second: f64,
     pub(super) milliseconds: Times,
-    /// Resident memory after the warm-up, and after each quarter of the calls.
+    /// Resident memory after the warm-up, and after each tenth of the calls.
     pub(super) resident_bytes: Vec<u64>,
     /// The part of each that no file backs.
     pub(super) heap_bytes: Vec<u64>,
@@ -40,12 +40,16 @@ pub(super) struct Load {
 }
 
 /// Parts of the load, after each of which memory is looked at.
-const PARTS: usize = 4;
+const PARTS: usize = 10;
+
+/// How long a server is warmed up at least: longer than it keeps answers for clients that lost their connection.
+const WARM_UP: Duration = Duration::from_secs(10);
 
 /// One call.
 pub(super) type Call = (&'static str, Value);
 
-/// Asks `calls` questions from `sessions` sessions at once, after a warm-up of a fifth as many.
+/// Asks `calls` questions from `sessions` sessions at once, after a warm-up in which every question is
+/// asked at least once.
 pub(super) fn load(root: &Path, questions: Vec<Call>, sessions: usize, calls: usize) -> Result<Load> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -96,7 +100,12 @@ async fn run(server: &Child, url: &str, questions: Arc<Vec<Call>>, sessions: usi
     }
     let mut round = Round::default();
     let each = (calls / sessions).max(1);
-    round.ask(&clients, &questions, (each / 5).max(1)).await;
+    let began = Instant::now();
+    while began.elapsed() < WARM_UP {
+        round
+            .ask(&clients, &questions, questions.len().div_ceil(sessions))
+            .await;
+    }
     let mut memory = vec![settled(process).await];
     let mut round = Round {
         errors: round.errors,

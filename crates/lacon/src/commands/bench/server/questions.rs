@@ -19,6 +19,8 @@ pub(super) struct Sample {
 pub(super) struct Question {
     pub(super) tool: &'static str,
     pub(super) calls: Vec<Value>,
+    /// It puts in as much as fits.
+    pub(super) fills_budget: bool,
 }
 
 /// Symbols that something uses, evenly spread.
@@ -79,23 +81,26 @@ pub(super) fn questions(samples: &[Sample]) -> (Vec<Question>, Vec<&'static str>
                     .to_vec(),
             ),
             "session_reset" => None,
-            _ if required.is_empty() && !takes_symbols(&schema) => Some(vec![json!({})]),
+            _ if required.is_empty() && !has_property(&schema, "symbols") => Some(vec![json!({})]),
             _ if required.is_empty() => samples.iter().map(|sample| arguments(&["symbols"], sample)).collect(),
             _ => samples.iter().map(|sample| arguments(&required, sample)).collect(),
         };
         match calls {
-            Some(calls) if !calls.is_empty() => asked.push(Question { tool: tool.name, calls }),
+            Some(calls) if !calls.is_empty() => asked.push(Question {
+                tool: tool.name,
+                calls,
+                fills_budget: has_property(&schema, "budget"),
+            }),
             _ => left_out.push(tool.name),
         }
     }
     (asked, left_out)
 }
 
-/// Whether a tool that requires nothing can be asked about symbols all the same.
-fn takes_symbols(schema: &Map<String, Value>) -> bool {
+fn has_property(schema: &Map<String, Value>, name: &str) -> bool {
     schema
         .get("properties")
-        .is_some_and(|properties| properties.get("symbols").is_some())
+        .is_some_and(|properties| properties.get(name).is_some())
 }
 
 /// Arguments made from a sample by what they are called; `None` when one is not known.
