@@ -50,7 +50,9 @@ pub(crate) enum Embedding {
     Whole,
     /// Only what stands inside `<script>` elements is.
     Scripts,
-    /// All but the macros that decorate its declarations.
+    /// All but the conditionals that cut through statements.
+    Settled,
+    /// All but those and the macros that decorate its declarations.
     Undecorated,
     /// The whole file, and what macros hold is parsed again.
     Macros,
@@ -252,7 +254,7 @@ languages! {
         grammar: tree_sitter_cpp::LANGUAGE, rules: "cpp", hooks: cpp::Cpp,
     }
     "csharp" {
-        depth: Deep, extensions: ["cs", "csx"], line: "//", block: C_BLOCK,
+        depth: Deep, extensions: ["cs", "csx"], line: "//", block: C_BLOCK, embedding: Settled,
         grammar: tree_sitter_c_sharp::LANGUAGE, rules: "csharp", hooks: csharp::CSharp,
     }
     "go" {

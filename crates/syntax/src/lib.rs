@@ -5,6 +5,7 @@
 
 mod arena;
 pub mod codec;
+mod conditionals;
 pub mod dump;
 mod engine;
 mod export_macros;

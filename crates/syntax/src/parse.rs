@@ -4,6 +4,7 @@
 //! clock is only the last resort against a scanner that does not come back.
 
 use crate::arena::{self, Memory};
+use crate::conditionals;
 use crate::engine;
 use crate::export_macros;
 use crate::facts::{FileFacts, Problem};
@@ -136,7 +137,14 @@ fn count_lines(text: &str) -> u32 {
 fn visible_text<'a>(language: &Language, text: &'a str) -> Cow<'a, str> {
     match language.embedding {
         Embedding::Whole | Embedding::Macros => Cow::Borrowed(text),
-        Embedding::Undecorated => export_macros::blanked(text),
+        Embedding::Settled => conditionals::settled(text, &[]),
+        Embedding::Undecorated => {
+            let undefined: &[&str] = if language.name() == "c" { &["__cplusplus"] } else { &[] };
+            match conditionals::settled(text, undefined) {
+                Cow::Borrowed(text) => export_macros::blanked(text),
+                Cow::Owned(text) => Cow::Owned(export_macros::blanked(&text).into_owned()),
+            }
+        }
         Embedding::Scripts => Cow::Owned(blank_outside_scripts(text)),
     }
 }

@@ -329,9 +329,10 @@ impl<'a> Evaluation<'a> {
             Expression::Bound { binding, at } => self.bound(binding.0, at),
             Expression::Free { name, scope } => self.free(name, scope),
             Expression::Member { object, name } => {
-                let object = self.object_of_member(object);
-                let text = self.facts.text(name);
-                self.member(object.facts(), self.word(name), text)
+                let objects = self.object_of_member(object);
+                let (word, text) = (self.word(name), self.facts.text(name));
+                let members = self.member(objects.facts(), word, text);
+                self.with_extensions(object, word, members)
             }
             Expression::Call { callee, arguments } => {
                 let arguments = self.arguments(arguments);

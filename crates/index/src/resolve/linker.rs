@@ -25,6 +25,9 @@ use crate::tree::Tree;
 /// Below the word of a package: its members by name, whatever their owner.
 pub(super) const MEMBERS: Word = Word(7);
 
+/// What the extensions of a package are filed under, beside its names.
+pub(super) const EXTENSIONS: Word = Word(8);
+
 /// Longest chain of re-exports that is followed.
 pub(super) const MAX_CHAIN: u8 = 12;
 
@@ -258,6 +261,11 @@ impl Linker {
             _ => None,
         });
         let mut part: Vec<_> = names.collect();
+        let extensions = links.extensions.iter().filter_map(|&(id, _)| {
+            let name = links.definition(id)?.name;
+            Some(((package.then(EXTENSIONS), name), Place { file, id }))
+        });
+        part.extend(extensions);
         // Where receivers are seldom known, methods are looked up by their name alone at last.
         if self.policies[links.language as usize].policy.guesses_members > 0 {
             let members = links.members.iter().filter(|&&(_, _, id)| {

@@ -43,6 +43,8 @@ pub struct Links {
     pub parameters: Vec<ParameterLink>,
     /// One per import.
     pub imports: Vec<ImportLink>,
+    /// Functions that are called as if they were members of the type that is told of each; sorted.
+    pub extensions: Vec<(u32, TypeName)>,
     /// Imports that bring every public name of their module, and re-exported includes.
     pub wildcards: Vec<u32>,
     /// Top-level variables that are another name of something: name, then the path `a.b.c` as words.
@@ -263,6 +265,7 @@ impl Links {
         self.imports.shrink_to_fit();
         self.wildcards.shrink_to_fit();
         self.aliases.shrink_to_fit();
+        self.extensions.shrink_to_fit();
         self.fields.shrink_to_fit();
     }
 
@@ -308,8 +311,20 @@ impl Links {
         }
     }
 
+    /// What the extension `number` extends; `None` when it is no extension.
+    pub fn extended(&self, number: u32) -> Option<TypeName> {
+        let found = self
+            .extensions
+            .binary_search_by_key(&number, |&(known, _)| known)
+            .ok()?;
+        Some(self.extensions[found].1)
+    }
+
     fn add_definitions(&mut self, facts: &FileFacts, words: &[Word]) {
         for (id, definition) in facts.definitions.iter().enumerate() {
+            if let Some(extended) = extended(facts, definition, ALL[self.language as usize].wrapped_arrays) {
+                self.extensions.push((self.numbers.of(id as u32), extended));
+            }
             let start = self.parameters.len() as u32;
             self.parameters
                 .extend(definition.parameters.iter().map(|parameter| ParameterLink {
@@ -347,6 +362,7 @@ impl Links {
             }
         }
         self.members.sort_unstable();
+        self.extensions.sort_unstable_by_key(|&(number, _)| number);
     }
 
     fn add_names(&mut self, facts: &FileFacts, words: &[Word], overloads: bool) {
@@ -580,7 +596,9 @@ pub fn path_of(facts: &FileFacts, words: &[Word], expression: ExpressionId) -> O
 /// that qualify them (which differ by where they are written), and the number of results.
 fn shape(facts: &FileFacts, definition: &Definition) -> Word {
     if definition.kind != Kind::Method {
-        return Word(0);
+        // A change of what it extends is a change of the definition.
+        let extended = extended(facts, definition, false);
+        return extended.map_or(Word(0), |extended| Word::of(&format!("{extended:?}")));
     }
     let results = match definition.result.map(|result| facts.expression(result)) {
         None => 0,
@@ -593,6 +611,28 @@ fn shape(facts: &FileFacts, definition: &Definition) -> Word {
     types.fold(Word(u64::from(results)), |word, text| {
         word.then(Word::of(&unqualified(facts.text(text))))
     })
+}
+
+/// What a function of its own adds to, where it is called as if it were a member: the type before its name, or that of the
+/// parameter which stands for the receiver.
+fn extended(facts: &FileFacts, definition: &Definition, wrapped_arrays: bool) -> Option<TypeName> {
+    if !definition.flags.contains(Flags::EXTENSION) || !is_function(definition.kind) {
+        return None;
+    }
+    let named = |type_: Option<ExpressionId>| {
+        type_.map_or(TypeName::Unknown, |type_| {
+            TypeName::of_type(facts, type_, wrapped_arrays)
+        })
+    };
+    let receiver = definition
+        .parameters
+        .first()
+        .filter(|first| first.passing == Passing::Receiver);
+    match receiver {
+        Some(receiver) => Some(named(receiver.type_)),
+        // One that is written in a type is for the code of that type alone.
+        None => definition.parent.is_none().then(|| named(definition.owner)),
+    }
 }
 
 fn unqualified(type_: &str) -> String {

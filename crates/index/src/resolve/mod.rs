@@ -40,6 +40,7 @@ mod calls;
 mod containers;
 mod emit;
 pub mod evaluate;
+mod extensions;
 pub mod languages;
 mod linkage;
 pub mod linker;

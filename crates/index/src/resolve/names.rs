@@ -92,7 +92,9 @@ impl Evaluation<'_> {
         let place = self.place(function);
         let link = self.linker.definition(place);
         let flags = self.facts.definition(function).flags;
-        if let Some(owner) = link.and_then(|link| link.owner) {
+        // What an extension extends is what its parameter says, not the type that it is written in.
+        let extends = flags.contains(Flags::EXTENSION) && flags.contains(Flags::STATIC);
+        if let Some(owner) = link.and_then(|link| link.owner).filter(|_| !extends) {
             let value = if flags.contains(Flags::CLASS_METHOD) || is_metaclass(self, owner) {
                 Value::Class(owner)
             } else {

@@ -7,6 +7,7 @@
 use smallvec::SmallVec;
 use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Passing};
 
+use super::calls::receiver_index;
 use super::evaluate::Evaluation;
 use super::linker::packed;
 use super::links::{ParameterLink, is_function};
@@ -148,7 +149,7 @@ fn element_name(facts: &FileFacts, inner: ExpressionId) -> Word {
 
 /// How well an argument fits a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+pub(super) enum Fit {
     Never,
     Perhaps,
     Surely,
@@ -184,10 +185,20 @@ impl View<'_> {
 impl Evaluation<'_> {
     /// Of several functions that one name stands for, those that a call with these arguments means. Where calls must pass
     /// what functions declare and no function fits, the call means something that is not in the tree.
-    pub fn fitting(&self, values: Set, count: Option<usize>, arguments: Option<List>) -> Set {
+    pub fn fitting(&self, mut values: Set, count: Option<usize>, arguments: Option<List>) -> Set {
         let Some(count) = count.filter(|_| self.policy.policy.overloads) else {
             return values;
         };
+        // That an extension is meant is only likely: one that cannot be called like this is not.
+        if self.policy.policy.extensions {
+            values.retain(|fact| match fact.value {
+                Value::Function(place) if receiver_index(self.linker.parameters(place)).is_some() => true,
+                value => function_of(value).is_none_or(|place| {
+                    let is_extension = self.linker.own(place.file).extended(place.id).is_some();
+                    !is_extension || self.accepts(place, count)
+                }),
+            });
+        }
         let functions: SmallVec<[Place; 4]> = values
             .facts()
             .iter()
@@ -297,7 +308,7 @@ impl Evaluation<'_> {
         Some(sure)
     }
 
-    fn fit(&self, argument: TypeName, parameter: TypeName, expression: ExpressionId) -> Fit {
+    pub(super) fn fit(&self, argument: TypeName, parameter: TypeName, expression: ExpressionId) -> Fit {
         use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Root, Unknown};
         match (argument, parameter) {
             (Unknown, _) | (_, Unknown) => Fit::Perhaps,
@@ -348,7 +359,7 @@ impl Evaluation<'_> {
     }
 
     /// What is known of the type of a value.
-    fn type_of(&self, expression: ExpressionId) -> TypeName {
+    pub(super) fn type_of(&self, expression: ExpressionId) -> TypeName {
         let arrays = self.policy.policy.wrapped_arrays;
         match *self.facts.expression(expression) {
             Expression::Text(_) => TypeName::Text,

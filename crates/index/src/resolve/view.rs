@@ -54,7 +54,7 @@ impl Notes {
 pub struct View<'a> {
     /// Texts of external names.
     pub externals: &'a Externals,
-    tables: &'a Linker,
+    pub(super) tables: &'a Linker,
     stage: Stage,
     notes: Option<&'a Notes>,
 }
@@ -70,7 +70,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn note(&self, key: Key) {
+    pub(super) fn note(&self, key: Key) {
         if let Some(notes) = self.notes {
             notes.add(key);
         }
@@ -531,7 +531,7 @@ impl<'a> View<'a> {
     }
 
     /// The module of an import, after the rest of its path is followed from where its file is.
-    fn target_of(&self, import: &ImportLink, depth: u8) -> ModuleTarget {
+    pub(super) fn target_of(&self, import: &ImportLink, depth: u8) -> ModuleTarget {
         let mut target = import.target;
         for &part in &import.rest {
             let mut found = Names::new();

@@ -90,4 +90,61 @@ class App : Base {
     }
 }
 "#;
+    /// Of a type of outside or of the tree, by what is known of the receiver; a type's own members come first.
+    extensions: r#"
+//- App/Main.cs
+using Acme.Text;
+namespace Acme.App;
+class Order { public void Shorten(int n) {} }
+class Main {
+    void Run(string text, Order order, int count) {
+        text.Shorten(3).Quoted();
+        //   ^^^^^^^ =calls Text/Strings.cs:Strings.Shorten
+        //              ^^^^^^ =calls Text/Strings.cs:Strings.Quoted
+        Strings.Quoted(text);
+        //      ^^^^^^ =calls Text/Strings.cs:Strings.Quoted
+        order.Shorten(3);
+        //    ^^^^^^^ =calls App/Main.cs:Order.Shorten
+        order.Ship();
+        //    ^^^^ =calls App/Orders.cs:Orders.Ship
+        count.Quoted();
+        text.Trim();
+    }
+}
+//- App/Orders.cs
+namespace Acme.App;
+static class Orders {
+    public static void Ship(this Order order) { order.Shorten(1); }
+    //                                                ^^^^^^^ =calls App/Main.cs:Order.Shorten
+}
+//- Text/Strings.cs
+namespace Acme.Text;
+public static class Strings {
+    public static string Shorten(this string text, int n) { return text; }
+    public static string Quoted(this string text) { return text; }
+    public static string Trim(this string text, int how) { return text; }
+}
+"#;
+    /// What follows a conditional that opens a brace is still where it stands.
+    conditionals_that_cut_through_statements: r#"
+//- A.cs
+class Paths {
+    static string Relative(string path) {
+#if (!SMALL)
+        if (Native.IsUnix()) {
+#endif
+            return Short(path);
+            //     ^^^^^ =calls A.cs:Paths.Short
+#if (!SMALL)
+        }
+        return path;
+#endif
+    }
+    static string Short(string path) { return path; }
+}
+class User {
+    void Run() { Paths.Short("a"); }
+    //                 ^^^^^ =calls A.cs:Paths.Short
+}
+"#;
 }

@@ -59,4 +59,42 @@ class Tool {
 }
 fun help() {}
 "#;
+    /// Of a type of outside, by what is known of the receiver; a type's own members come first.
+    extensions: r#"
+//- app/Main.kt
+package com.acme.app
+import com.acme.lib.shorten
+import com.acme.lib.wrap as packed
+import com.acme.more.*
+class Name {
+    fun shorten(n: Int) {}
+}
+fun String.own(): String = this
+fun run(text: String, name: Name, count: Int, items: List<String>) {
+    text.shorten(3).own()
+    //   ^^^^^^^ =calls lib/Text.kt:shorten
+    //              ^^^ =calls app/Main.kt:own
+    name.shorten(3)
+    //   ^^^^^^^ =calls app/Main.kt:Name.shorten
+    text.packed()
+    //   ^^^^^^ calls lib/Text.kt:wrap
+    items.forEach { it.shorten(1) }
+    //                 ^^^^^^^ calls lib/Text.kt:shorten
+    text.spread()
+    //   ^^^^^^ =calls more/More.kt:spread
+    count.spread()
+    count.hidden()
+    text.trim()
+}
+//- lib/Text.kt
+package com.acme.lib
+fun String.shorten(n: Int): String = this.take(n)
+fun <T> T.wrap() {}
+private fun Int.hidden() {}
+//- more/More.kt
+package com.acme.more
+fun String.spread() {}
+fun String.trim(how: Int) {}
+private fun Int.hidden() {}
+"#;
 }

@@ -17,6 +17,7 @@ pub(super) const CSHARP: Policy = Policy {
     overloads: true,
     dispatch: Dispatch::Overrides,
     packages_visible: true,
+    extensions: true,
     methods: &[
         ("Invoke", Operation::Call),
         ("Add", Operation::Append(0)),

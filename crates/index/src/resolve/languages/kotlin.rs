@@ -14,6 +14,7 @@ pub(super) const KOTLIN: Policy = Policy {
     overloads: true,
     dispatch: Dispatch::Overrides,
     packages_visible: true,
+    extensions: true,
     call_member: "invoke",
     methods: &[
         ("get", Operation::Get),

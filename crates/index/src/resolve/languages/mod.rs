@@ -118,6 +118,8 @@ pub struct Policy {
     pub guesses_members: usize,
     /// Members of a type and members of its instances are told apart, also where they share a name.
     pub singletons_apart: bool,
+    /// Functions can be called as if they were members of a type that they extend.
+    pub extensions: bool,
     /// Members that the language's own types have: an unknown receiver may be one of those.
     pub builtin_members: &'static [&'static str],
     /// Name by which a file sees what it exports itself.
@@ -332,6 +334,7 @@ impl Policy {
         calls_made_variables: false,
         guesses_members: 0,
         singletons_apart: false,
+        extensions: false,
         builtin_members: &[],
         own_exports: "",
         transparent_elements: true,

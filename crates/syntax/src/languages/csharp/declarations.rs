@@ -2,7 +2,7 @@
 
 use super::in_type;
 use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
-use crate::facts::{DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Role, Visibility};
+use crate::facts::{DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Passing, Role, Visibility};
 use tree_sitter::Node;
 
 /// `T a = …, b;` in a type.
@@ -136,9 +136,14 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     .into_iter()
     .any(|name| decorated(lowering, id, name));
     let obsolete = decorated(lowering, id, "Obsolete");
+    let extends = extends(lowering, node);
     let is_main = lowering.names.get(lowering.definitions[id.index()].name) == "Main";
     let definition = &mut lowering.definitions[id.index()];
     definition.flags.insert(flags);
+    if let Some(first) = definition.parameters.first_mut().filter(|_| extends) {
+        first.passing = Passing::Receiver;
+        definition.flags.insert(Flags::EXTENSION);
+    }
     definition.visibility = match (visibility, parent) {
         (Some(visibility), _) => visibility,
         (None, Some(Kind::Interface | Kind::Enum)) => Visibility::Public,
@@ -194,6 +199,20 @@ fn property_body<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'
         let lowered = lowering.lower(value, Role::Read);
         set_member(lowering, name, lowered, value);
     }
+}
+
+/// Whether a method is one of its first parameter: `static int Count(this Text text)`.
+fn extends<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> bool {
+    let Some(list) = lowering.field(node, "parameters") else {
+        return false;
+    };
+    let first = lowering.children(list).named().map(|child| child.node).next();
+    first.is_some_and(|first| {
+        let parts = lowering.children(first);
+        parts
+            .named()
+            .any(|part| part.node.kind() == "modifier" && lowering.text(part.node) == "this")
+    })
 }
 
 /// Parameters of a record or of a primary constructor are properties of the type.

@@ -14,6 +14,7 @@ impl Hooks for CSharp {
     fn node<'t>(&self, lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
         match node.kind() {
             "identifier" => (lowering.text(node) == "var").then_some(UNKNOWN),
+            "predefined_type" => Some(lowering.name_expression(node)),
             "using_directive" => Some(using(lowering, node)),
             "namespace_declaration" | "file_scoped_namespace_declaration" => Some(namespace(lowering, node)),
             "field_declaration" | "event_field_declaration" => Some(declarations::fields(lowering, node)),
