@@ -10,7 +10,7 @@ use wire::answers::{ContextPack, PackReason, PackSource, PackSymbol};
 use super::distance::Distances;
 use super::edges::{self, HeldEdges};
 use super::plan::{self, Plan, Planner};
-use super::rank::Ranked;
+use super::rank::{Evidence, Ranked};
 use crate::error::QuestionError;
 use crate::kinds;
 use crate::workspace::{SymbolKey, Workspace};
@@ -166,6 +166,8 @@ struct Filler<'a> {
     material: &'a Material<'a>,
     planner: Planner<'a>,
     base_symbols: HashMap<&'a str, &'a PackSymbol>,
+    /// What a score is multiplied by, so that it compares with those that the client was sent.
+    scale: f64,
     base_edges: HeldEdges<'a>,
     budget: usize,
     total: u64,
@@ -174,11 +176,19 @@ struct Filler<'a> {
 impl<'a> Filler<'a> {
     fn new(workspace: &'a Workspace, material: &'a Material<'a>, room: &Room<'a>, total: u64) -> Filler<'a> {
         let symbols = room.base.map_or(&[][..], |base| base.symbols.as_slice());
+        let planner = Planner::new(workspace, material, room.budget, room.base);
+        let base_symbols: HashMap<&str, &PackSymbol> =
+            symbols.iter().map(|symbol| (symbol.id.as_str(), symbol)).collect();
+        let scores = planner.ladders.iter().filter_map(|ladder| {
+            let held = base_symbols.get(ladder.id.as_str())?;
+            Some((held.score, ladder.score))
+        });
         Filler {
             workspace,
             material,
-            planner: Planner::new(workspace, material, room.budget, room.base),
-            base_symbols: symbols.iter().map(|symbol| (symbol.id.as_str(), symbol)).collect(),
+            scale: scale(&scores.collect::<Vec<_>>()),
+            planner,
+            base_symbols,
             base_edges: HeldEdges::of(room.base),
             budget: room.budget,
             total,
@@ -217,7 +227,7 @@ impl<'a> Filler<'a> {
                     id: ladder.id.clone(),
                     kind: self.workspace.symbol(key).map_or("", graph_kind).to_string(),
                     score: self.steady(&ladder.id, ladder.score),
-                    provenance: format!("{}~{hash}", evidence.word()),
+                    provenance: format!("{}~{hash}", self.found_by(&ladder.id, evidence)),
                     distance: u64::from(material.distances.of(key)),
                 };
                 (symbol, place)
@@ -272,13 +282,49 @@ impl<'a> Filler<'a> {
         pack
     }
 
+    /// How the symbol was found, in one word: the one that the client was told, if it was.
+    fn found_by(&self, id: &str, evidence: &Evidence) -> &'a str {
+        let held = self
+            .base_symbols
+            .get(id)
+            .and_then(|held| held.provenance.split('~').next());
+        held.unwrap_or(evidence.word())
+    }
+
     fn steady(&self, id: &str, score: f64) -> f64 {
-        let score = (score * 100.0).round() / 100.0;
+        let score = scaled(score, self.scale);
         match self.base_symbols.get(id) {
             Some(held) if (held.score - score).abs() <= STEADY => held.score,
             _ => score,
         }
     }
+}
+
+/// By how much scores are multiplied at most, in steps of a tenth, either way.
+const MOST_STEPS: i32 = 12;
+
+/// A score as it is sent.
+fn scaled(score: f64, scale: f64) -> f64 {
+    ((score * scale).min(1.0) * 100.0).round() / 100.0
+}
+
+/// Scores are shares of the best one. Where that one is gone all others grow, though nothing about them changed: of several scales,
+/// the one is taken that leaves the most scores as they were sent (pairs of what was sent and what is found), and of those the
+/// nearest to 1. Whatever it is, the scores that it leads to are all left by it when the pack is asked for again.
+fn scale(scores: &[(f64, f64)]) -> f64 {
+    let steady = |scale: f64| {
+        let is_left = |(sent, found): &&(f64, f64)| (sent - scaled(*found, scale)).abs() <= STEADY;
+        scores.iter().filter(is_left).count()
+    };
+    let mut best = (steady(1.0), 1.0);
+    for step in (1..=MOST_STEPS).flat_map(|step| [-step, step]) {
+        let scale = 1.1f64.powi(step);
+        let count = steady(scale);
+        if count > best.0 {
+            best = (count, scale);
+        }
+    }
+    best.1
 }
 
 /// The kind in the words of the graph profile.

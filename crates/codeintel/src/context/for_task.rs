@@ -1,5 +1,7 @@
 //! `context_for_task`: what matters for a task put in words.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::answers::ContextPack;
@@ -10,7 +12,7 @@ use super::targets::targets;
 use super::terms::MAX_TASK;
 use super::{material, rank};
 use crate::error::QuestionError;
-use crate::workspace::Workspace;
+use crate::workspace::{SymbolKey, Workspace};
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,10 +33,18 @@ pub struct ForTask {
 
 /// What matters for a task.
 pub fn context_for_task(workspace: &Workspace, ask: &ForTask, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
-    let ranked = rank::for_task(workspace, checked(&ask.task)?);
+    let mut ranked = rank::for_task(workspace, checked(&ask.task)?);
     let targets = targets(workspace, &ranked, room.budget, room.base);
     let is_vague = |item: &rank::Ranked| matches!(item.evidence, Evidence::Meaning | Evidence::Edge(..));
     let only_vague = ranked.iter().all(is_vague);
+    let ranks: HashSet<SymbolKey> = ranked.iter().map(|item| item.key).collect();
+    // What the client was told as a target and the task no longer points to, such as what is called otherwise now.
+    let told = targets.iter().filter(|key| !ranks.contains(key));
+    ranked.extend(told.map(|key| rank::Ranked {
+        key: *key,
+        score: 0.0,
+        evidence: Evidence::Asked,
+    }));
     let mut material = material(workspace, ranked, &targets, ask.explain);
     material.pinned = targets;
     if only_vague {

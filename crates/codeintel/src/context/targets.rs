@@ -1,6 +1,7 @@
 //! What a task is about, as far as the ranking can tell. Distances are counted from here.
 //!
-//! A client that holds a pack was told its targets, and they stay while any of them is left: else one edit could move every distance.
+//! A client that holds a pack was told its targets, and they stay while any of them is left, under whatever name: else one edit could
+//! move every distance.
 
 use std::collections::HashSet;
 
@@ -28,8 +29,15 @@ pub(super) fn targets(
         .filter(|symbol| symbol.distance == 0)
         .filter_map(|symbol| workspace.find(&symbol.id))
         .collect();
+    let known: HashSet<SymbolKey> = ranked
+        .iter()
+        .map(|item| item.key)
+        .filter(|key| told.contains(key))
+        .collect();
+    let mut others: Vec<SymbolKey> = told.difference(&known).copied().collect();
+    others.sort_unstable();
     let left = ranked.iter().map(|item| item.key).filter(|key| told.contains(key));
-    let left: Vec<SymbolKey> = left.take(most).collect();
+    let left: Vec<SymbolKey> = left.chain(others).take(most).collect();
     if !left.is_empty() {
         return left;
     }

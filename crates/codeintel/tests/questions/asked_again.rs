@@ -223,6 +223,39 @@ fn a_type_that_is_called_otherwise_is_said_once() {
     assert_eq!(delta.apply(&base).unwrap().pack_root, pack.pack_root);
 }
 
+/// The target of the task is what is renamed, so the task no longer points to it; and it was the best, so all scores are shares of
+/// another one.
+#[test]
+fn a_target_that_is_called_otherwise_stays_one() {
+    let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_tree(root.path());
+    let ask = ForTask {
+        task: "`open4` loses orders of a customer".to_string(),
+        ..ForTask::default()
+    };
+    let workspace = indexed(root.path(), index.path());
+    let room = Room {
+        budget: 1_200,
+        measure: &in_gcf,
+        base: None,
+    };
+    let base = context_for_task(&workspace, &ask, &room).unwrap();
+    let targets = |pack: &ContextPack| -> Vec<String> {
+        let near = pack.symbols.iter().filter(|symbol| symbol.distance == 0);
+        near.map(|symbol| symbol.id.clone()).collect()
+    };
+    assert_eq!(targets(&base), ["part4.py::open4"]);
+    let path = root.path().join("part4.py");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("open4", "begin")).unwrap();
+    let workspace = indexed(root.path(), index.path());
+    let pack = again(&workspace, &ask, 1_200, &base);
+    assert_eq!(targets(&pack), ["part4.py::begin"]);
+    let delta = PackDelta::between(&base, &pack);
+    assert!(delta.added.len() * 2 <= pack.symbols.len(), "{delta:#?}");
+    assert_eq!(delta.apply(&base).unwrap().pack_root, pack.pack_root);
+}
+
 #[test]
 fn a_file_that_moved_is_said_once() {
     let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
