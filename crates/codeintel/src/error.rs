@@ -13,6 +13,14 @@ pub enum QuestionError {
         /// Ids of symbols with similar names, nearest first. They are suggestions, never answers.
         nearest: Vec<String>,
     },
+    /// It is defined in a package that is not indexed.
+    #[error("`{asked}` is defined outside of what is indexed ({}): `search_text` finds its mentions", external.join(", "))]
+    Outside {
+        /// As it was asked.
+        asked: String,
+        /// The names it goes by.
+        external: Vec<String>,
+    },
     /// Several symbols fit.
     #[error("`{asked}` names {total} symbols: ask for one by id{}", list(" — ", &candidates.iter().map(|candidate| candidate.id.clone()).collect::<Vec<_>>()))]
     Ambiguous {
@@ -77,7 +85,7 @@ impl QuestionError {
     /// A short name of the kind of error, stable for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            QuestionError::NoSuchSymbol { .. } => "no_such_symbol",
+            QuestionError::NoSuchSymbol { .. } | QuestionError::Outside { .. } => "no_such_symbol",
             QuestionError::Ambiguous { .. } => "ambiguous_symbol",
             QuestionError::NoSuchFile { .. } => "no_such_file",
             QuestionError::Stale { .. } => "stale_file",

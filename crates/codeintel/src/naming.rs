@@ -47,9 +47,15 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionErr
     // A heading that has the name of a type is about it.
     prefer(&mut fits, |key| !is_heading(workspace, key));
     match fits.as_slice() {
-        [] => Err(QuestionError::NoSuchSymbol {
-            asked: asked.to_string(),
-            nearest: nearest(workspace, asked),
+        [] => Err(match outside(workspace, asked) {
+            external if !external.is_empty() => QuestionError::Outside {
+                asked: asked.to_string(),
+                external,
+            },
+            _ => QuestionError::NoSuchSymbol {
+                asked: asked.to_string(),
+                nearest: nearest(workspace, asked),
+            },
         }),
         [one] => Ok(*one),
         several => Err(QuestionError::Ambiguous {
@@ -111,6 +117,18 @@ pub fn find_file<'a>(workspace: &'a Workspace, asked: &str) -> Result<(usize, Fi
         why,
         nearest,
     })
+}
+
+/// Symbols of other packages that go by this name.
+fn outside(workspace: &Workspace, asked: &str) -> Vec<String> {
+    let is_meant = |external: &str| {
+        let rest = external.strip_suffix(asked);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['.', ':']))
+    };
+    let repositories = workspace.repositories().iter();
+    let externals = repositories.flat_map(|repository| repository.snapshot.externals());
+    let meant = externals.map(|(_, name)| name).filter(|name| is_meant(name));
+    meant.take(NEAREST).map(str::to_string).collect()
 }
 
 /// The first files of a folder.

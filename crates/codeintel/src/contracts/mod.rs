@@ -24,10 +24,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use index::model::FileId;
 use index::scan::read_source;
-use index::snapshot::{FileView, Snapshot, SymbolId};
+use index::snapshot::{FileView, Snapshot, SymbolId, SymbolView};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use syntax::facts::{Flags, Kind as DefinitionKind};
 use wire::answers::{ContractsList, ContractsOrphans};
 
 use crate::error::QuestionError;
@@ -299,10 +300,20 @@ impl Offers {
             offers.computed_variables += reading.computed_variables;
             offers.stale += reading.stale;
         }
+        offers.endpoints.retain(|endpoint| !is_in_tests(snapshot, endpoint));
         offers.endpoints = mounted(snapshot, offers.endpoints, &mounts);
         offers.set = dotenv_files(repository);
         offers
     }
+}
+
+/// Whether an endpoint is said by tests that live in the file they test.
+fn is_in_tests(snapshot: &Snapshot, endpoint: &Endpoint) -> bool {
+    let mut around = std::iter::successors(snapshot.symbol_at(endpoint.file, endpoint.line), SymbolView::parent);
+    around.any(|symbol| {
+        let is_module = symbol.kind() == DefinitionKind::Module && matches!(symbol.name(), "test" | "tests");
+        symbol.flags().contains(Flags::TEST) || is_module
+    })
 }
 
 /// Files of these languages are read for more than their calls.

@@ -534,3 +534,14 @@ fn a_summary_counts_the_edges_that_touch_its_file() {
     assert_eq!(summary.total_edges as usize, touching.count());
     assert!(summary.total_edges >= 4);
 }
+
+#[test]
+fn what_is_defined_outside_is_said_to_be() {
+    let (_directory, workspace) = tree(&[("one.py", "from flask import Flask\n\napp = Flask()\n")]);
+    let said = neighbours::callers(&workspace, &ask("Flask")).unwrap_err();
+    assert_eq!(said.code(), "no_such_symbol");
+    assert!(
+        said.to_string().contains("outside of what is indexed (") && said.to_string().contains("flask"),
+        "{said}"
+    );
+}
