@@ -1,7 +1,8 @@
 //! Definitions: functions, types and modules with their parameters, bases, decorators, modifiers and scopes.
 
-use super::lowering::{Children, Lowering, UNKNOWN, is_function, is_type};
+use super::lowering::{Lowering, UNKNOWN, is_function, is_type};
 use super::patterns::{Declare, Hoist};
+use super::reading::Children;
 use super::rules::{Action, Modifier, Rule, Selector, VisibilityRule};
 use crate::facts::{
     Base, BaseKind, Bound, Definition, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter,
@@ -159,7 +160,7 @@ impl<'t> Lowering<'t> {
         let body = children.get(&rule.body);
         self.definitions[id.index()].signature = match rule.body {
             Selector::Itself => self.first_line(node),
-            _ => self.signature(node.start_byte(), body, node.end_byte()),
+            _ => self.signature(node, body),
         };
 
         let scope_kind = match kind {

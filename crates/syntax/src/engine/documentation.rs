@@ -1,6 +1,7 @@
 //! Texts for people: the first sentence of a comment, a signature on one line.
 
 use super::lowering::Lowering;
+use super::rules::Action;
 use crate::facts::{MAX_DOC, MAX_SIGNATURE, Name};
 use tree_sitter::Node;
 
@@ -15,14 +16,67 @@ impl Lowering<'_> {
         }
     }
 
-    /// `start..` on one line, up to `body` or `end`, without what opens the body.
-    pub(crate) fn signature(&mut self, start: usize, body: Option<Node<'_>>, end: usize) -> Name {
-        let end = body.map_or(end, |body| body.start_byte()).max(start);
+    /// `node` on one line, up to `body`, without what opens the body and without comments.
+    pub(crate) fn signature(&mut self, node: Node<'_>, body: Option<Node<'_>>) -> Name {
+        let start = node.start_byte();
+        let end = body.map_or(node.end_byte(), |body| body.start_byte()).max(start);
         // A statement without a body is cut at the line's end if it is long: the rest is its value.
         let text = self.source.get(start..end).unwrap_or("");
-        let text = text.trim_end_matches([' ', '\t', '\r', '\n', '{', ':', ';', ',']);
-        let text = text.strip_suffix("=>").unwrap_or(text).trim_end();
-        self.normalised(text)
+        match self.without_comments(node, text) {
+            Some(text) => self.normalised(trim_opening(&text)),
+            None => self.normalised(trim_opening(text)),
+        }
+    }
+
+    /// `text`, which `node` starts with, with a blank for each comment; `None` when there are no comments in it.
+    fn without_comments(&self, node: Node<'_>, text: &str) -> Option<String> {
+        if !may_hold_comment(text) {
+            return None;
+        }
+        // What is cut off later need not be looked at.
+        let start = node.start_byte();
+        let end = start + text.len().min(MAX_SIGNATURE * 8);
+        let mut cursor = node.walk();
+        let mut left = String::new();
+        let mut copied = start;
+        'nodes: loop {
+            let node = cursor.node();
+            if node.start_byte() >= end {
+                break;
+            }
+            let is_comment = self.rules.rule(node.kind_id()).action == Action::Comment;
+            if is_comment {
+                left.push_str(self.source.get(copied..node.start_byte()).unwrap_or(""));
+                left.truncate(left.trim_end().len());
+                let rest = self.source.get(node.end_byte()..).unwrap_or("");
+                let next = rest.trim_start();
+                if !next.starts_with([',', ')', ']']) {
+                    left.push(' ');
+                }
+                copied = node.end_byte() + rest.len() - next.len();
+            }
+            if !is_comment && cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    break 'nodes;
+                }
+            }
+        }
+        if copied == start {
+            return None;
+        }
+        // After a last comment the blanks that were passed over may have led beyond the text.
+        left.push_str(self.source.get(copied..start + text.len()).unwrap_or(""));
+        Some(left)
+    }
+
+    /// The first line of `node`, as a signature.
+    pub(crate) fn first_line(&mut self, node: Node<'_>) -> Name {
+        let text = self.source.get(node.byte_range()).unwrap_or("");
+        let line = text.lines().next().unwrap_or("").trim_end_matches([' ', ';', ',']);
+        self.normalised(line)
     }
 
     /// `text` with each run of white space as one blank, at most [`MAX_SIGNATURE`] bytes.
@@ -45,6 +99,24 @@ impl Lowering<'_> {
         }
         self.names.intern(&line)
     }
+}
+
+/// A signature without what opens the body.
+fn trim_opening(text: &str) -> &str {
+    let text = text.trim_end_matches([' ', '\t', '\r', '\n', '{', ':', ';', ',']);
+    text.strip_suffix("=>").unwrap_or(text).trim_end()
+}
+
+/// Whether something in `text` could begin a comment in some language. Few signatures have any of it, and only those are worth
+/// a look at the tree.
+fn may_hold_comment(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| match pair[0] {
+        b'#' | b'%' | b';' => true,
+        b'/' => pair[1] == b'/' || pair[1] == b'*',
+        b'-' => pair[1] == b'-',
+        b'(' => pair[1] == b'*',
+        _ => false,
+    })
 }
 
 /// The first sentence of a comment or docstring, without markers.

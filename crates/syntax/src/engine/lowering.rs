@@ -1,11 +1,12 @@
-//! The walk itself: state, children, and what each action does to a node.
+//! The walk itself: its state, the facts that it writes, and what each action does to a node.
 
 use super::names::Names;
-use super::rules::{Action, Rule, Rules, Selector};
+use super::reading::{Child, Children};
+use super::rules::{Action, Rule, Rules};
 use super::{Hooks, MAX_NESTING};
 use crate::facts::{
-    Binding, BindingId, Bound, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId,
-    Kind, List, LiteralKind, Name, Position, Problem, Reference, Role, Scope, ScopeId, ScopeKind, Span,
+    Binding, BindingId, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId,
+    Kind, List, LiteralKind, Name, Problem, Reference, Role, Scope, ScopeId, ScopeKind,
 };
 use crate::fragments::Fragments;
 use crate::languages::Language;
@@ -26,63 +27,6 @@ const FIXED: [Expression; 6] = [
     Expression::Literal(LiteralKind::Other),
 ];
 
-const MAX_PROBLEMS: usize = 16;
-
-/// A child of a node, with all that lookups need.
-#[derive(Clone, Copy)]
-pub(crate) struct Child<'t> {
-    pub(crate) node: Node<'t>,
-    pub(crate) kind: u16,
-    pub(crate) field: u16,
-    pub(crate) named: bool,
-}
-
-/// The children of a node.
-pub(crate) struct Children<'t>(SmallVec<[Child<'t>; 6]>);
-
-impl<'t> Children<'t> {
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Child<'t>> {
-        self.0.iter()
-    }
-
-    pub(crate) fn named(&self) -> impl DoubleEndedIterator<Item = &Child<'t>> {
-        self.0.iter().filter(|child| child.named)
-    }
-
-    pub(crate) fn get(&self, selector: &Selector) -> Option<Node<'t>> {
-        match selector {
-            Selector::None | Selector::Itself => None,
-            Selector::Field(field) => self
-                .0
-                .iter()
-                .find(|child| child.field == *field)
-                .map(|child| child.node),
-            Selector::Kind(kind) => self.0.iter().find(|child| child.kind == *kind).map(|child| child.node),
-            Selector::Nth(nth) if *nth >= 0 => self.named().nth(*nth as usize).map(|child| child.node),
-            Selector::Nth(nth) => self.named().rev().nth((-1 - nth) as usize).map(|child| child.node),
-            Selector::First(alternatives) => alternatives.iter().find_map(|one| self.get(one)),
-            Selector::Path(steps) => {
-                let (first, rest) = steps.split_first()?;
-                rest.iter()
-                    .try_fold(self.get(first)?, |node, step| step_into(node, step))
-            }
-        }
-    }
-}
-
-/// One step of a path. Only the first children count: paths lead to names, which stand at the front.
-fn step_into<'t>(node: Node<'t>, step: &Selector) -> Option<Node<'t>> {
-    match step {
-        Selector::Field(field) => node.child_by_field_id(*field),
-        Selector::Kind(kind) => (0..16)
-            .map_while(|at| node.named_child(at))
-            .find(|child| child.kind_id() == *kind),
-        Selector::Nth(nth) if *nth >= 0 => node.named_child(*nth as u32),
-        Selector::First(alternatives) => alternatives.iter().find_map(|one| step_into(node, one)),
-        Selector::None | Selector::Nth(_) | Selector::Itself | Selector::Path(_) => None,
-    }
-}
-
 /// A documentation comment waiting for its definition.
 #[derive(Clone, Copy)]
 pub(crate) struct PendingDoc {
@@ -98,7 +42,7 @@ pub(crate) struct Lowering<'t> {
     pub(crate) hooks: &'static dyn Hooks,
     /// Code that the grammar left as tokens.
     pub(crate) fragments: &'t Fragments,
-    cursor: TreeCursor<'t>,
+    pub(super) cursor: TreeCursor<'t>,
     pub(crate) names: Names<'t>,
 
     pub(crate) package: Option<Name>,
@@ -111,7 +55,7 @@ pub(crate) struct Lowering<'t> {
     pub(crate) by_name: HashMap<(ScopeId, Name), BindingId, FixedState>,
     /// Names that a scope takes from another one: Python's `global` and `nonlocal`, PHP's `global`.
     pub(crate) redirects: HashMap<(ScopeId, Name), ScopeId, FixedState>,
-    members: HashMap<(DefinitionId, Name), (), FixedState>,
+    pub(super) members: HashMap<(DefinitionId, Name), (), FixedState>,
     /// Names that begin a path: what no scope binds is the name of a module.
     pub(crate) paths: Vec<ExpressionId>,
     /// Indexes by a name, which may always hold the same text: the index and the name.
@@ -218,89 +162,6 @@ impl<'t> Lowering<'t> {
                 node = child.node;
             }
             self.problem(node, "syntax error");
-        }
-    }
-
-    // ---- Reading the tree -------------------------------------------------------------------------------------------
-
-    /// Lists the children of `node`, tokens included.
-    pub(crate) fn children(&mut self, node: Node<'t>) -> Children<'t> {
-        let mut children = SmallVec::new();
-        // Asking for the field of each child is a tenth of the walk, so only rules that select by field do.
-        let by_field = self.rules.rule(node.kind_id()).by_field;
-        self.cursor.reset(node);
-        if self.cursor.goto_first_child() {
-            loop {
-                let node = self.cursor.node();
-                let kind = node.kind_id();
-                let field = if by_field {
-                    self.cursor.field_id().map_or(0, |field| field.get())
-                } else {
-                    0
-                };
-                children.push(Child {
-                    node,
-                    kind,
-                    field,
-                    named: self.rules.is_named(kind),
-                });
-                if !self.cursor.goto_next_sibling() {
-                    break;
-                }
-            }
-        }
-        Children(children)
-    }
-
-    /// The child of `node` in the field called `field`. For hooks; rules use selectors.
-    pub(crate) fn field(&self, node: Node<'t>, field: &str) -> Option<Node<'t>> {
-        node.child_by_field_id(self.rules.field(field)?)
-    }
-
-    pub(crate) fn rule(&self, node: Node<'t>) -> &'static Rule {
-        self.rules.rule(node.kind_id())
-    }
-
-    pub(crate) fn text(&self, node: Node<'t>) -> &'t str {
-        self.source.get(node.start_byte()..node.end_byte()).unwrap_or("")
-    }
-
-    /// The text of `node`, interned.
-    pub(crate) fn name_of(&mut self, node: Node<'t>) -> Name {
-        self.names.slice(node.start_byte(), node.end_byte())
-    }
-
-    pub(crate) fn position(node: Node<'t>) -> Position {
-        let point = node.start_position();
-        Position {
-            line: point.row as u32 + 1,
-            column: point.column as u32,
-        }
-    }
-
-    pub(crate) fn span(node: Node<'t>) -> Span {
-        let start = node.start_position();
-        let end = node.end_position();
-        // A node that ends with a line break ends on the line before.
-        let end_line = if end.column == 0 && end.row > start.row {
-            end.row
-        } else {
-            end.row + 1
-        };
-        Span {
-            start: node.start_byte() as u32,
-            end: node.end_byte() as u32,
-            start_line: start.row as u32 + 1,
-            end_line: end_line as u32,
-        }
-    }
-
-    pub(crate) fn problem(&mut self, node: Node<'t>, message: &str) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Problem {
-                line: node.start_position().row as u32 + 1,
-                message: message.to_owned(),
-            });
         }
     }
 
@@ -462,129 +323,6 @@ impl<'t> Lowering<'t> {
         let id = ImportId(self.imports.len() as u32);
         self.imports.push(import);
         id
-    }
-
-    // ---- Scopes and bindings ----------------------------------------------------------------------------------------
-
-    pub(crate) fn push_scope(&mut self, kind: ScopeKind, definition: Option<DefinitionId>) -> ScopeId {
-        let id = ScopeId(self.scopes.len() as u32);
-        self.scopes.push(Scope {
-            parent: Some(self.scope),
-            definition,
-            kind,
-        });
-        id
-    }
-
-    /// Runs `inside` in a new scope.
-    pub(crate) fn in_scope<T>(&mut self, kind: ScopeKind, inside: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = self.scope;
-        self.scope = self.push_scope(kind, None);
-        let result = inside(self);
-        self.scope = outer;
-        result
-    }
-
-    /// The nearest scope around the current one that is not a block.
-    pub(crate) fn function_scope(&self) -> ScopeId {
-        let mut scope = self.scope;
-        while self.scopes[scope.index()].kind == ScopeKind::Block {
-            let Some(parent) = self.scopes[scope.index()].parent else {
-                break;
-            };
-            scope = parent;
-        }
-        scope
-    }
-
-    /// The binding of `name` in `scope` itself.
-    pub(crate) fn binding_in(&self, scope: ScopeId, name: Name) -> Option<BindingId> {
-        self.by_name.get(&(scope, name)).copied()
-    }
-
-    /// The binding of `name` in the current scope or around it, as far as it is known yet.
-    pub(crate) fn lookup(&self, name: Name) -> Option<BindingId> {
-        let mut current = Some(self.scope);
-        while let Some(scope) = current {
-            if let Some(binding) = self.binding_in(scope, name) {
-                return Some(binding);
-            }
-            current = self.scopes[scope.index()].parent;
-        }
-        None
-    }
-
-    /// Binds `name` in `scope`, seen from byte `from` on (0: everywhere).
-    pub(crate) fn bind(&mut self, scope: ScopeId, name: Name, to: Bound, from: u32) -> BindingId {
-        let id = BindingId(self.bindings.len() as u32);
-        self.bindings.push(Binding { scope, name, to });
-        let before = self.by_name.insert((scope, name), id);
-        self.seen_from.push((from, before));
-        id
-    }
-
-    /// Binds an imported name. One that the scope binds already keeps its binding, and the import is a value that flows into it:
-    /// `try: import a as x; except: import b as x`.
-    pub(crate) fn bind_import(&mut self, scope: ScopeId, name: Name, to: Bound, at: Node<'t>) {
-        if self.binding_in(scope, name).is_none() {
-            self.bind(scope, name, to, 0);
-            return;
-        }
-        // The import gets a nameless binding of its own, so that its value can be told.
-        let own = BindingId(self.bindings.len() as u32);
-        let nameless = self.names.intern("");
-        self.bindings.push(Binding {
-            scope,
-            name: nameless,
-            to,
-        });
-        self.seen_from.push((0, None));
-        let start = at.start_byte();
-        let target = self.push_expression(
-            Expression::Free {
-                name,
-                scope: self.scope,
-            },
-            start,
-        );
-        let value = self.push_expression(
-            Expression::Bound {
-                binding: own,
-                at: start as u32,
-            },
-            start,
-        );
-        self.flow(target, value, at);
-    }
-
-    /// Whether `name` is asked for the first time as a member of `owner`: fields that assignments declare.
-    pub(crate) fn first_member(&mut self, owner: DefinitionId, name: Name) -> bool {
-        self.members.insert((owner, name), ()).is_none()
-    }
-
-    /// The first line of `node`, as a signature.
-    pub(crate) fn first_line(&mut self, node: Node<'t>) -> Name {
-        let text = self.text(node);
-        let line = text.lines().next().unwrap_or("").trim_end_matches([' ', ';', ',']);
-        self.normalised(line)
-    }
-
-    /// The nearest definition around the current place that `accepts`.
-    pub(crate) fn enclosing(&self, accepts: impl Fn(Kind) -> bool) -> Option<DefinitionId> {
-        let mut current = self.definition;
-        while let Some(id) = current {
-            let definition = &self.definitions[id.index()];
-            if accepts(definition.kind) {
-                return Some(id);
-            }
-            current = definition.parent;
-        }
-        None
-    }
-
-    /// The function, method or lambda around the current place.
-    pub(crate) fn enclosing_function(&self) -> Option<DefinitionId> {
-        self.enclosing(is_function)
     }
 
     // ---- The walk ---------------------------------------------------------------------------------------------------

@@ -33,7 +33,9 @@ mod finish;
 mod lowering;
 mod names;
 mod patterns;
+mod reading;
 mod rules;
+mod scopes;
 mod values;
 
 pub(crate) use definitions::NewDefinition;

@@ -418,7 +418,7 @@ impl<'t> Lowering<'t> {
         let id = self.define_as(value, rule, &children, Some(target), declare.statement);
         let signature = self.definitions[id.index()].body.map(|_| {
             let body = children.get(&rule.body);
-            self.signature(declare.statement.start_byte(), body, declare.statement.end_byte())
+            self.signature(declare.statement, body)
         });
         // `const f = function own() {…}`: inside, it goes by its own name as well.
         if let (Some(own), Some(body)) = (children.get(&rule.name), self.definitions[id.index()].body) {

@@ -13,4 +13,5 @@ mod php;
 mod python;
 mod ruby;
 mod rust;
+mod signatures;
 mod typescript;

@@ -69,7 +69,7 @@ pub(in crate::languages) fn function<'t>(
         span: Lowering::span(node),
     };
     let id = lowering.new_definition(new);
-    let signature = lowering.signature(node.start_byte(), body, node.end_byte());
+    let signature = lowering.signature(node, body);
     let is_main = form.kind == Kind::Function && lowering.text(name_node) == "main" && form.owner.is_none();
     let deprecated = lowering.names.get(signature).contains("deprecated");
     let definition = &mut lowering.definitions[id.index()];

@@ -104,7 +104,7 @@ fn define<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, name: Node<'t>, kind:
     let id = lowering.new_definition(new);
     let value = lowering.field(node, "value").filter(|_| kind == Kind::Macro);
     lowering.definitions[id.index()].signature = match value {
-        Some(value) => lowering.signature(node.start_byte(), Some(value), node.end_byte()),
+        Some(value) => lowering.signature(node, Some(value)),
         None => lowering.first_line(node),
     };
     let (scope, bound) = (lowering.scope, lowering.definitions[id.index()].name);

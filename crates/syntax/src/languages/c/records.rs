@@ -73,7 +73,7 @@ pub(in crate::languages) fn define<'t>(
         span: Lowering::span(node),
     };
     let id = lowering.new_definition(new);
-    lowering.definitions[id.index()].signature = lowering.signature(node.start_byte(), body, node.end_byte());
+    lowering.definitions[id.index()].signature = lowering.signature(node, body);
     let bound = match tag {
         Some(tag) => tag_name(lowering, node, tag),
         None => lowering.name_of(name_node),

@@ -26,7 +26,7 @@ pub(super) fn class<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressi
         span: Lowering::span(node),
     };
     let id = lowering.new_definition(new);
-    lowering.definitions[id.index()].signature = lowering.signature(node.start_byte(), Some(body), node.end_byte());
+    lowering.definitions[id.index()].signature = lowering.signature(node, Some(body));
     // A specialisation is the template again, for some arguments.
     if name_node.kind() != "template_type" {
         lowering.bind_definition(lowering.scope, id);
@@ -202,7 +202,7 @@ fn test_case<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, declarator: Declar
         span: Lowering::span(node),
     };
     let id = lowering.new_definition(new);
-    let signature = lowering.signature(node.start_byte(), Some(body), node.end_byte());
+    let signature = lowering.signature(node, Some(body));
     let definition = &mut lowering.definitions[id.index()];
     definition.signature = signature;
     definition.flags.insert(Flags::TEST);
@@ -446,7 +446,7 @@ pub(super) fn namespace<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
             span: Lowering::span(node),
         };
         let id = lowering.new_definition(new);
-        lowering.definitions[id.index()].signature = lowering.signature(node.start_byte(), Some(body), node.end_byte());
+        lowering.definitions[id.index()].signature = lowering.signature(node, Some(body));
         let bound = lowering.definitions[id.index()].name;
         if lowering.binding_in(lowering.scope, bound).is_none() {
             lowering.bind_definition(lowering.scope, id);

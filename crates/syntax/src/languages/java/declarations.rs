@@ -212,7 +212,7 @@ fn class_of<'t>(
     };
     let id = lowering.new_definition(new);
     lowering.pending_decorators = decorators;
-    let signature = lowering.signature(node.start_byte(), Some(body), node.end_byte());
+    let signature = lowering.signature(node, Some(body));
     let definition = &mut lowering.definitions[id.index()];
     definition.signature = signature;
     definition.visibility = Visibility::Private;

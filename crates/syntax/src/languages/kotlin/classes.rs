@@ -150,7 +150,7 @@ pub(super) fn object_literal<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) ->
     let id = lowering.new_definition(new);
     lowering.pending_doc = doc;
     let body = part(lowering, node, "class_body");
-    let signature = lowering.signature(node.start_byte(), body, node.end_byte());
+    let signature = lowering.signature(node, body);
     lowering.definitions[id.index()].signature = signature;
     lowering.definitions[id.index()].visibility = Visibility::Private;
     bases(lowering, id, node);
@@ -180,7 +180,7 @@ pub(super) fn secondary_constructor<'t>(lowering: &mut Lowering<'t>, node: Node<
     };
     let id = lowering.new_definition(new);
     let body = part(lowering, node, "block");
-    let signature = lowering.signature(node.start_byte(), body, node.end_byte());
+    let signature = lowering.signature(node, body);
     lowering.definitions[id.index()].signature = signature;
     let scope = lowering.push_scope(ScopeKind::Function, Some(id));
     lowering.definitions[id.index()].body = Some(scope);

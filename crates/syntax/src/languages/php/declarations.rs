@@ -162,7 +162,7 @@ pub(super) fn anonymous_class<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -
     let id = lowering.new_definition(new);
     lowering.pending_doc = doc;
     let body = lowering.field(node, "body");
-    let signature = lowering.signature(node.start_byte(), body, node.end_byte());
+    let signature = lowering.signature(node, body);
     let definition = &mut lowering.definitions[id.index()];
     definition.signature = signature;
     definition.visibility = Visibility::Private;
