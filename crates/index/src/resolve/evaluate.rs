@@ -6,6 +6,7 @@
 //! whatever leaves the file (returns, fields, variables, arguments) is contributed under a [`Key`].
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Name};
@@ -70,6 +71,8 @@ pub struct Evaluation<'a> {
 pub(super) struct Left {
     pass: Kept,
     bindings: Bindings,
+    /// What it had looked at by then, sorted; filled in by who keeps it.
+    pub(super) reads: Arc<[Key]>,
 }
 
 impl Left {
@@ -95,14 +98,14 @@ impl<'a> Evaluation<'a> {
     }
 
     /// As [`Evaluation::new`], with what an evaluation in an earlier round left. Other files have said something new about
-    /// `changed` since.
+    /// `changed` since, or about anything if that is not known.
     pub(super) fn resume(
         linker: View<'a>,
         round: &'a Round,
         file: u32,
         facts: &'a FileFacts,
         left: Left,
-        changed: &Changed,
+        changed: Option<&Changed>,
     ) -> Evaluation<'a> {
         let ledger = Ledger::follow(left.pass, round, file, changed);
         let mut evaluation = Evaluation::with(linker, round, file, facts, ledger, left.bindings);
@@ -178,6 +181,7 @@ impl<'a> Evaluation<'a> {
         Left {
             pass: self.ledger.keep(),
             bindings: self.bindings,
+            reads: Arc::new([]),
         }
     }
 

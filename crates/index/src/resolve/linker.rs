@@ -250,6 +250,15 @@ impl Linker {
 
     /// The names that a file adds to its package.
     pub(super) fn package_part(&self, file: u32, links: &Links) -> Vec<((Word, Word), Place)> {
+        if let Some(home) = self.maps.macros_of(file) {
+            let macros = links.names.iter().filter_map(|&(name, link)| match link {
+                NameLink::Definition(id) => Some((name, id)),
+                _ => None,
+            });
+            let is_macro = |id: u32| links.definition(id).is_some_and(|link| link.kind == Kind::Macro);
+            let macros = macros.filter(|&(_, id)| is_macro(id));
+            return macros.map(|(name, id)| ((home, name), Place { file, id })).collect();
+        }
         let Some(package) = self.maps.package_of(file) else {
             return Vec::new();
         };

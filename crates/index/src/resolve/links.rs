@@ -39,6 +39,8 @@ pub struct Links {
     pub definitions: Vec<DefinitionLink>,
     /// Members written inside their owner: (owner, name, member), sorted.
     pub members: Vec<(u32, Word, u32)>,
+    /// Imports bound inside of a module that is written in place: (module, name, import), sorted.
+    pub held: Vec<(u32, Word, u32)>,
     /// Payload of [`DefinitionLink::parameters`].
     pub parameters: Vec<ParameterLink>,
     /// One per import.
@@ -261,6 +263,7 @@ impl Links {
         self.exports.shrink_to_fit();
         self.definitions.shrink_to_fit();
         self.members.shrink_to_fit();
+        self.held.shrink_to_fit();
         self.parameters.shrink_to_fit();
         self.imports.shrink_to_fit();
         self.wildcards.shrink_to_fit();
@@ -295,6 +298,15 @@ impl Links {
         let start = self.members.partition_point(|&(known, _, _)| known < owner);
         let end = start + self.members[start..].partition_point(|&(known, _, _)| known == owner);
         &self.members[start..end]
+    }
+
+    /// The imports that the module `owner`, written in place, binds as `word`.
+    pub fn held_by(&self, owner: u32, word: Word) -> &[(u32, Word, u32)] {
+        let start = self
+            .held
+            .partition_point(|&(known, name, _)| (known, name) < (owner, word));
+        let end = start + self.held[start..].partition_point(|&(known, name, _)| (known, name) == (owner, word));
+        &self.held[start..end]
     }
 
     /// The explicit export called `word`.
@@ -390,10 +402,13 @@ impl Links {
             }
         }
         for (binding, later) in facts.bindings.iter().zip(later) {
+            let word = words[binding.name.index()];
             if !at_top(facts, binding.scope) {
+                if let (Bound::Import(import), Some(module)) = (binding.to, module_of(facts, binding.scope)) {
+                    self.held.push((self.numbers.of(module.0), word, import.0));
+                }
                 continue;
             }
-            let word = words[binding.name.index()];
             match binding.to {
                 Bound::Definition(id) if !later.replaced => {
                     self.names.push((word, NameLink::Definition(self.numbers.of(id.0))));
@@ -410,6 +425,7 @@ impl Links {
                 self.names.push((word, NameLink::Variable));
             }
         }
+        self.held.sort_unstable();
         self.names.sort_by_key(|&(word, _)| word);
         self.names.dedup();
         self.add_aliases(facts, words);
@@ -545,6 +561,12 @@ fn at_top(facts: &FileFacts, scope: ScopeId) -> bool {
     }
 }
 
+/// The module written in place whose scope this is.
+fn module_of(facts: &FileFacts, scope: ScopeId) -> Option<DefinitionId> {
+    let module = facts.scopes.get(scope.index())?.definition?;
+    (facts.definition(module).kind == Kind::Module).then_some(module)
+}
+
 /// Whether the value is the top-level name `name` itself.
 fn is_same_name(facts: &FileFacts, value: ExpressionId, name: Name) -> bool {
     match *facts.expression(value) {
@@ -633,6 +655,12 @@ fn extended(facts: &FileFacts, definition: &Definition, wrapped_arrays: bool) ->
         // One that is written in a type is for the code of that type alone.
         None => definition.parent.is_none().then(|| named(definition.owner)),
     }
+}
+
+/// The shape of a method that takes these types, told without packages, and gives so many results.
+pub fn shape_of(types: &[&str], results: u32) -> Word {
+    let results = Word(u64::from(results));
+    types.iter().fold(results, |word, type_| word.then(Word::of(type_)))
 }
 
 fn unqualified(type_: &str) -> String {

@@ -207,7 +207,13 @@ impl Evaluation<'_> {
             }
             return;
         }
+        let known_before = known_facts(set);
         self.type_member(class, false, known, name, set, Reach::Type);
+        // A module that is written in place has what it imports as well: `pub mod inner;`, `pub use …`.
+        if known_facts(set) == known_before {
+            let found = self.linker.held(class, name);
+            self.add_found(&found, known.max(Evidence::Import), set);
+        }
     }
 
     fn instance_member(&mut self, class: Place, after_itself: bool, known: Evidence, name: Word, set: &mut Set) {

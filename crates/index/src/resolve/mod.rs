@@ -74,8 +74,9 @@ use crate::tree::{Change, Keep, Resolve, Tree};
 use evaluate::{Evaluation, Left};
 use linker::Linker;
 use slots::{Slots, SlottedTree};
+use syntax::FileFacts;
 use tables::{Contributions, Round};
-use view::Notes;
+use view::{Notes, View};
 use words::{Identity, Key, WordMap};
 
 pub(crate) use numbers::keep_order;
@@ -122,7 +123,7 @@ struct History {
 /// What one file said in a round, and what it had read to say it.
 struct Said {
     contributions: Arc<Contributions>,
-    /// Sorted.
+    /// Sorted where edits are followed.
     reads: Arc<[Key]>,
 }
 
@@ -248,7 +249,7 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
             let unaffected = edges.filter(|_| !said.is_affected(file as u32, &changed));
             let (edges, reads) = match unaffected {
                 Some(edges) => (edges, said.reads.clone()),
-                None => emit(tree, &linker, &last.round, file as u32, &changed, &shelf),
+                None => emit(tree, &linker, &last.round, file as u32, Some(&changed), &shelf),
             };
             sink(FileId(file as u32), edges);
             reads
@@ -281,7 +282,7 @@ impl State {
                 .filter(|file| modified.contains(file) || is_affected(&reads(*file as usize), *file, diverged))
                 .collect()
         };
-        let shelf = Shelf::new(0, 0);
+        let shelf = Shelf::new(tree.file_count(), SHELF_BYTES);
         let relinked: Changed = relinked.into_iter().map(|key| (key, MANY)).collect();
         // Keys on which the histories differ after the round before.
         let mut diverged = relinked.clone();
@@ -303,7 +304,7 @@ impl State {
         let read: Vec<Arc<[Key]>> = files
             .par_iter()
             .map(|&file| {
-                let (edges, reads) = emit(tree, &self.linker, &last.round, file, &diverged, &shelf);
+                let (edges, reads) = emit(tree, &self.linker, &last.round, file, None, &shelf);
                 sink(FileId(file), edges);
                 reads
             })
@@ -335,8 +336,10 @@ fn is_affected(reads: &[Key], reader: u32, changed: &Changed) -> bool {
 }
 
 impl Said {
+    /// As [`is_affected`], where so much changes that order would not help.
     fn is_affected(&self, reader: u32, changed: &Changed) -> bool {
-        is_affected(&self.reads, reader, changed)
+        let by_others = |key| changed.get(key).is_some_and(|&by| by != reader);
+        !changed.is_empty() && self.reads.iter().any(by_others)
     }
 }
 
@@ -384,7 +387,7 @@ impl History {
 
 /// What evaluations leave for the next round, as far as there is room: starting from it is cheaper and gives the same.
 struct Shelf {
-    left: Vec<Mutex<Option<Left>>>,
+    left: Vec<Mutex<Option<Box<Left>>>>,
     room: AtomicI64,
 }
 
@@ -396,7 +399,7 @@ impl Shelf {
         }
     }
 
-    fn take(&self, file: u32) -> Option<Left> {
+    fn take(&self, file: u32) -> Option<Box<Left>> {
         let place = self.left.get(file as usize)?;
         let left = place.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         self.room.fetch_add(left.size() as i64, Ordering::Relaxed);
@@ -410,13 +413,13 @@ impl Shelf {
     fn put(&self, file: u32, left: Left) {
         self.room.fetch_sub(left.size() as i64, Ordering::Relaxed);
         if let Some(place) = self.left.get(file as usize) {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(left));
         }
     }
 }
 
 /// Evaluates a file against the round before; `keep` asks for its edges as well, unless the evaluation is left for the next
-/// round.
+/// round. What was left by an earlier one is gone through again: where `changed` says what others said since, for that alone.
 fn say(
     tree: &dyn Tree,
     linker: &Linker,
@@ -428,22 +431,20 @@ fn say(
 ) -> (Said, Option<ResolvedFile>) {
     let facts = tree.facts(FileId(file));
     let notes = Notes::default();
-    let view = linker.view(&notes);
-    let mut evaluation = match (shelf.take(file), changed) {
-        (Some(left), Some(changed)) => Evaluation::resume(view, round, file, &facts, left, changed),
-        _ => Evaluation::new(view, round, file, &facts),
-    };
+    let left = shelf.take(file);
+    let before = left.as_ref().map(|left| left.reads.clone());
+    let mut evaluation = evaluate(linker.view(&notes), round, file, &facts, left, changed);
     let stays = shelf.has_room(file, &evaluation);
     let edges = (keep && !stays).then(|| emit::edges(&mut evaluation));
     let contributions = Arc::new(evaluation.contributions());
     let reads = evaluation.reads();
-    if stays {
-        shelf.put(file, evaluation.leave());
+    let left = stays.then(|| evaluation.leave());
+    let reads = all_reads(linker, notes, before, reads);
+    if let Some(mut left) = left {
+        left.reads = reads.clone();
+        shelf.put(file, left);
     }
-    let said = Said {
-        contributions,
-        reads: notes.into_keys(reads).into(),
-    };
+    let said = Said { contributions, reads };
     (said, edges)
 }
 
@@ -452,18 +453,40 @@ fn emit(
     linker: &Linker,
     round: &Round,
     file: u32,
-    changed: &Changed,
+    changed: Option<&Changed>,
     shelf: &Shelf,
 ) -> (ResolvedFile, Arc<[Key]>) {
     let facts = tree.facts(FileId(file));
     let notes = Notes::default();
-    let view = linker.view(&notes);
-    let mut evaluation = match shelf.take(file) {
-        Some(left) => Evaluation::resume(view, round, file, &facts, left, changed),
-        None => Evaluation::new(view, round, file, &facts),
-    };
+    let left = shelf.take(file);
+    let before = left.as_ref().map(|left| left.reads.clone());
+    let mut evaluation = evaluate(linker.view(&notes), round, file, &facts, left, changed);
     let edges = emit::edges(&mut evaluation);
     let reads = evaluation.reads();
     drop(evaluation);
-    (edges, notes.into_keys(reads).into())
+    (edges, all_reads(linker, notes, before, reads))
+}
+
+fn evaluate<'a>(
+    view: View<'a>,
+    round: &'a Round,
+    file: u32,
+    facts: &'a FileFacts,
+    left: Option<Box<Left>>,
+    changed: Option<&Changed>,
+) -> Evaluation<'a> {
+    match left {
+        Some(left) => Evaluation::resume(view, round, file, facts, *left, changed),
+        None => Evaluation::new(view, round, file, facts),
+    }
+}
+
+/// What an evaluation looked at, sorted where edits are followed. One that was resumed repeats only some of its steps, so what it had looked at before
+/// counts as well: that may be more than needed, which costs time after an edit and never changes a result.
+fn all_reads(linker: &Linker, notes: Notes, before: Option<Arc<[Key]>>, reads: Vec<Key>) -> Arc<[Key]> {
+    match before {
+        _ if !linker.follows => reads.into(),
+        Some(before) => notes.into_keys(reads.into_iter().chain(before.iter().copied())).into(),
+        None => notes.into_keys(reads).into(),
+    }
 }

@@ -56,6 +56,8 @@ pub struct Maps {
     /// By file, as far as languages ask for it.
     directories: Vec<Box<[Word]>>,
     headers: Vec<bool>,
+    /// By file, as far as languages ask for it: where its macros are seen, and where it sees macros, nearest first.
+    macros: Vec<(Option<Word>, Box<[Word]>)>,
     projects: Projects,
     /// By file: its project, and whether the language loads it by itself. Empty when there are no projects.
     standings: Vec<(u32, bool)>,
@@ -81,13 +83,15 @@ impl Maps {
                 maps.container_of(file),
                 maps.package_of(file),
                 maps.is_header(file),
+                maps.macros_of(file),
                 standing,
             )
         };
         let stays = |file: u32| {
             moved.binary_search(&file).is_ok()
                 || (stands(self, file) == stands(other, file)
-                    && self.directories_of(file) == other.directories_of(file))
+                    && self.directories_of(file) == other.directories_of(file)
+                    && self.macros_seen(file) == other.macros_seen(file))
         };
         if !(0..files).all(stays) {
             return None;
@@ -117,6 +121,16 @@ impl Maps {
             (Some(&(from, _)), Some(&(to, loads))) => 2 * self.projects.distance(from, to) + u8::from(!loads),
             _ => 0,
         }
+    }
+
+    /// Where the macros of the file are seen.
+    pub fn macros_of(&self, file: u32) -> Option<Word> {
+        self.macros.get(file as usize)?.0
+    }
+
+    /// Where the file sees macros, nearest first.
+    pub fn macros_seen(&self, file: u32) -> &[Word] {
+        self.macros.get(file as usize).map_or(&[], |(_, seen)| seen)
     }
 
     /// Whether manifests say anything of distances.
@@ -183,6 +197,13 @@ impl Registry<'_> {
         let directories = &mut self.maps.directories;
         directories.resize_with(directories.len().max(file as usize + 1), Box::default);
         directories[file as usize] = parts;
+    }
+
+    /// Says that the macros of `file` are seen in `home`, and that it sees those of `seen`, nearest first.
+    pub fn macros(&mut self, file: u32, home: Word, seen: Box<[Word]>) {
+        let macros = &mut self.maps.macros;
+        macros.resize_with(macros.len().max(file as usize + 1), Default::default);
+        macros[file as usize] = (Some(home), seen);
     }
 
     /// Says that the file is there to be included, so that even its private names are seen by others.

@@ -153,17 +153,19 @@ impl Ledger {
         }
     }
 
-    /// A kept first pass, ready to be followed after a round in which other files said something new about `changed`.
-    pub(super) fn follow(kept: Kept, round: &Round, reader: u32, changed: &Changed) -> Ledger {
+    /// A kept first pass, ready to be followed after rounds in which other files said something new about `changed`; about
+    /// anything if that is not known.
+    pub(super) fn follow(kept: Kept, round: &Round, reader: u32, changed: Option<&Changed>) -> Ledger {
         let mut ledger = kept.unpack();
         ledger.refresh(round, reader, changed);
         ledger
     }
 
-    fn refresh(&mut self, round: &Round, reader: u32, changed: &Changed) {
+    fn refresh(&mut self, round: &Round, reader: u32, changed: Option<&Changed>) {
+        let may_differ = |key: Key| changed.is_none_or(|changed| changed.get(&key).is_some_and(|&by| by != reader));
         for slot in &mut self.slots {
             if let Some(others) = &mut slot.others
-                && changed.get(&slot.key).is_some_and(|&by| by != reader)
+                && may_differ(slot.key)
             {
                 let mut now = Set::default();
                 round.read(slot.key, reader, &mut now);

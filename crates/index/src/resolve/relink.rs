@@ -516,4 +516,14 @@ fn difference(file: u32, old: &Links, new: &Links, changed: &mut Keys) {
         changed.insert(Key::member(place(owner), name));
         changed.insert(Key::members(place(owner)));
     });
+    each_difference((held(old), held(new)), |(owner, name), _| {
+        changed.insert(Key::member(place(owner), name));
+    });
+}
+
+/// What modules that are written in place import, by the module and the name.
+fn held(links: &Links) -> Vec<(Owned, Option<&ImportLink>)> {
+    let all = links.held.iter();
+    all.map(|&(owner, name, import)| ((owner, name), links.imports.get(import as usize)))
+        .collect()
 }

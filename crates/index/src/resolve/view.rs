@@ -45,6 +45,7 @@ impl Notes {
     pub fn into_keys(self, more: impl IntoIterator<Item = Key>) -> Box<[Key]> {
         let mut keys: Vec<Key> = self.0.into_inner().into_iter().chain(more).collect();
         keys.sort_unstable();
+        keys.dedup();
         keys.into()
     }
 }
@@ -160,6 +161,21 @@ impl<'a> View<'a> {
         let mut found = Names::new();
         self.find_member(module, name, text, MAX_CHAIN, &mut found);
         found
+    }
+
+    /// What a module that is written in place has imported under `name`.
+    pub fn held(&self, module: Place, name: Word) -> Names {
+        let mut found = Names::new();
+        self.find_held(module, name, MAX_CHAIN, &mut found);
+        found
+    }
+
+    fn find_held(&self, module: Place, name: Word, depth: u8, found: &mut Names) {
+        self.note(Key::member(module, name));
+        let links = &self.tables.links[module.file as usize];
+        for &(_, _, import) in links.held_by(module.id, name) {
+            self.find_import(module.file, import, true, depth, found);
+        }
     }
 
     /// What an import binds.
@@ -519,6 +535,9 @@ impl<'a> View<'a> {
                 for member in self.own_members(class, name) {
                     self.push_definition(member, found);
                 }
+                if found.is_empty() {
+                    self.find_held(class, name, depth, found);
+                }
             }
             ModuleTarget::External(external) if !text.is_empty() => {
                 push(
@@ -557,6 +576,14 @@ impl<'a> View<'a> {
     pub(super) fn package_places(&self, package: Word, name: Word) -> Option<&'a [Place]> {
         self.note(Key::package(package, name));
         self.tables.package_names.get(&(package, name)).map(SmallVec::as_slice)
+    }
+
+    /// The macros called `name` that `file` sees without naming their module: those of the nearest module that has some.
+    pub fn macros_named(&self, file: u32, name: Word) -> &'a [Place] {
+        let seen = self.tables.maps.macros_seen(file);
+        seen.iter()
+            .find_map(|&module| self.package_places(module, name))
+            .unwrap_or_default()
     }
 
     /// All members called `name` in the package of `file`, whatever their owner.

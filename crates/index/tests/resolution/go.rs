@@ -344,3 +344,65 @@ type Embeds struct{ *Store }
         &[EdgeKind::Implements],
     );
 }
+
+#[test]
+fn methods_that_stand_for_those_of_interfaces() {
+    check(
+        r#"
+//- go.mod
+module example.com/app
+//- a/a.go
+package a
+
+import "net/http"
+
+type Store interface {
+	Get(key string) (string, error)
+	Close() error
+}
+
+type Memory struct{}
+
+func (m *Memory) Get(key string) (string, error) { return key, nil }
+//               ^^^ overrides a/a.go:Store.Get
+func (m *Memory) Close() error { return nil }
+//               ^^^^^ overrides a/a.go:Store.Close, go:io::Closer.Close
+func (m *Memory) String(verbose bool) string { return "" }
+
+type Router struct{}
+
+func (r Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {}
+//              ^^^^^^^^^ overrides go:net/http::Handler.ServeHTTP
+
+type byName []string
+
+func (b byName) Len() int           { return len(b) }
+//              ^^^ overrides go:sort::Interface.Len
+func (b byName) Less(i, j int) bool { return b[i] < b[j] }
+//              ^^^^ overrides go:sort::Interface.Less
+func (b byName) Swap(i, j int)      { b[i], b[j] = b[j], b[i] }
+//              ^^^^ overrides go:sort::Interface.Swap
+"#,
+        &[EdgeKind::Overrides],
+    );
+}
+
+#[test]
+fn interfaces_of_the_library() {
+    check(
+        r#"
+//- a.go
+package a
+
+type Failure struct{ text string }
+//   ^^^^^^^ implements go:builtin::error
+
+func (f *Failure) Error() string { return f.text }
+
+type half struct{}
+
+func (h half) Len() int { return 0 }
+"#,
+        &[EdgeKind::Implements],
+    );
+}

@@ -22,6 +22,9 @@ name = "thing"
 pub mod outer {
     pub mod inner;
     pub fn near() {}
+    pub mod written {
+        pub fn shallow() {}
+    }
 }
 use outer::inner::deep;
 fn run() {
@@ -29,6 +32,24 @@ fn run() {
 //  ^ calls src/outer/inner.rs:deep
     outer::near();
 //         ^ calls src/lib.rs:outer.near
+    outer::inner::deep();
+//                ^ =calls src/outer/inner.rs:deep
+    outer::written::shallow();
+//                  ^ =calls src/lib.rs:outer.written.shallow
+    prelude::deep();
+//           ^ =calls src/outer/inner.rs:deep
+    crate::prelude::shallow();
+//                  ^ =calls src/lib.rs:outer.written.shallow
+}
+pub mod prelude {
+    pub use crate::outer::inner::deep;
+    pub use super::outer::written::shallow;
+}
+//- src/other.rs
+use crate::prelude::deep;
+fn run() {
+    deep();
+//  ^ =calls src/outer/inner.rs:deep
 }
 //- src/outer/inner.rs
 pub fn deep() {}
@@ -260,6 +281,39 @@ fn using() {
  // ^^^^^ ~calls src/lib.rs:first
 }
 "#;
+    macros_of_a_module_above: r#"
+//- src/lib.rs
+#[macro_use]
+mod macros;
+mod deep;
+fn run() {
+    ok!(1);
+//  ^ =calls src/macros.rs:ok
+    println!("{}", 1);
+}
+//- src/macros.rs
+macro_rules! ok { ($e:expr) => { $e } }
+macro_rules! println { ($e:expr) => { $e } }
+//- src/deep/mod.rs
+mod inner;
+macro_rules! near { ($e:expr) => { $e } }
+//- src/deep/inner.rs
+fn ok() {}
+fn run() {
+    near!(1);
+//  ^ =calls src/deep/mod.rs:near
+    inside();
+}
+fn also() {
+    ok();
+//  ^ =calls src/deep/inner.rs:ok
+}
+//- other/src/lib.rs
+fn run() {
+    ok!(2);
+    ok(2);
+}
+"#;
     enums_and_macros: r#"
 //- src/lib.rs
 pub enum Shape { Circle(Round), Square { side: Side }, Unit }
@@ -329,5 +383,30 @@ impl Shape for Square { fn area(&self) {} }
 //                         ^^^^ overrides src/lib.rs:Shape.area
 "#,
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],
+    );
+}
+
+#[test]
+fn variants_are_made_by_calls() {
+    check(
+        r#"
+//- src/lib.rs
+pub enum Shape { Circle(u32), Unit }
+use other::Kind::{self, Long};
+mod other;
+fn run() -> Shape {
+    Kind::Short(1);
+//        ^ instantiates src/other.rs:Kind.Short
+    Shape::Circle(1)
+//         ^ instantiates src/lib.rs:Shape.Circle
+}
+impl Shape {
+    fn make() -> Shape { Self::Circle(2) }
+//                             ^ instantiates src/lib.rs:Shape.Circle
+}
+//- src/other.rs
+pub enum Kind { Short(u32), Long(u32) }
+"#,
+        &[EdgeKind::Instantiates],
     );
 }

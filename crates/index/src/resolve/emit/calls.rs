@@ -1,6 +1,6 @@
 //! Calls: from what a callee can be worth to the definitions that run.
 
-use syntax::facts::{Expression, ExpressionId, Flags, List, Reference, Role};
+use syntax::facts::{Expression, ExpressionId, Flags, Kind, List, Reference, Role};
 
 use super::{Emission, End, Ends, arguments_of};
 use crate::model::{EdgeKind, Evidence};
@@ -73,6 +73,10 @@ impl Emission<'_, '_> {
             known |= matches!(fact.value, Value::Foreign | Value::Many);
             self.callee(fact, reference, 2, &mut ends);
         }
+        if reference.role == Role::Macro && values.is_empty() {
+            self.seen_macros(reference.expression, &mut ends);
+        }
+        self.made_variants(reference.expression, values.facts(), &mut ends);
         self.ambiguous(reference.expression, &mut ends);
         self.heirs_given(reference.expression, &mut ends);
         known |= !ends.is_empty() || !values.is_empty();
@@ -94,6 +98,31 @@ impl Emission<'_, '_> {
             return;
         }
         self.push(reference.within, reference.at, &ends);
+    }
+
+    /// Adds the macros of that name which the file sees without importing them.
+    fn seen_macros(&self, callee: ExpressionId, ends: &mut Ends) {
+        if let Expression::Free { name, .. } = *self.evaluation.facts.expression(callee) {
+            let name = self.evaluation.word(name);
+            for &place in self.evaluation.linker.macros_named(self.evaluation.file, name) {
+                ends.push((End::Definition(place), Evidence::Package, EdgeKind::Calls));
+            }
+        }
+    }
+
+    /// Adds the members of enums that are called to make a value: `Shape::Circle(1)`.
+    fn made_variants(&mut self, callee: ExpressionId, values: &[Fact], ends: &mut Ends) {
+        let is_instance = |fact: &Fact| matches!(fact.value, Value::Instance(_));
+        if !self.evaluation.policy.policy.unit_values || !values.iter().any(is_instance) {
+            return;
+        }
+        for (end, evidence) in self.definitions_of(callee) {
+            let End::Definition(place) = end else { continue };
+            let kind = self.evaluation.linker.definition(place).map(|link| link.kind);
+            if kind == Some(Kind::EnumMember) {
+                ends.push((end, evidence, EdgeKind::Instantiates));
+            }
+        }
     }
 
     /// Functions that many files pass for a parameter are candidates and no more: none of them is what this call is about.

@@ -3,10 +3,12 @@
 use smallvec::SmallVec;
 use syntax::facts::{BaseKind, DefinitionId, ImportForm, Kind};
 
-use super::{Emission, End, Ends};
+use super::{Emission, End, Ends, MAX_DISPATCH};
 use crate::model::{EdgeKind, Evidence};
-use crate::resolve::links::{ModuleTarget, is_function, is_type};
+use crate::resolve::languages::LibraryInterface;
+use crate::resolve::links::{ModuleTarget, is_function, is_type, shape_of};
 use crate::resolve::value::{Place, Value};
+use crate::resolve::words::Word;
 
 impl Emission<'_, '_> {
     pub(super) fn structure(&mut self) {
@@ -22,6 +24,7 @@ impl Emission<'_, '_> {
             if is_type(definition.kind) || definition.kind == Kind::Extension {
                 self.inheritance(id, place);
                 self.satisfied(id, place);
+                self.library_interfaces(id, place);
             }
             let owner = linker.definition(place).and_then(|link| link.owner);
             if let Some(owner) = owner
@@ -39,6 +42,81 @@ impl Emission<'_, '_> {
                         self.push(Some(id), definition.name_at, &[end]);
                     }
                 }
+                self.overridden_by_shape(id, owner);
+            }
+        }
+    }
+
+    /// The methods of interfaces that a method stands for because its type has all methods of them.
+    fn overridden_by_shape(&mut self, id: DefinitionId, owner: Place) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        let policy = self.evaluation.policy.policy;
+        if !policy.structural {
+            return;
+        }
+        let definition = facts.definition(id);
+        let name = self.evaluation.word(definition.name);
+        let mut overridden: SmallVec<[End; 4]> = SmallVec::new();
+        for &interface in linker.satisfied(owner) {
+            for member in linker.inherited_members(interface, name) {
+                let end = End::Definition(member);
+                if overridden.len() < MAX_DISPATCH && !overridden.contains(&end) {
+                    overridden.push(end);
+                }
+            }
+        }
+        for end in overridden {
+            let end = (end, Evidence::Dispatch, EdgeKind::Overrides);
+            self.push(Some(id), definition.name_at, &[end]);
+        }
+    }
+
+    /// Interfaces of the library that a type implements by having their methods, and its own methods that stand for theirs.
+    fn library_interfaces(&mut self, id: DefinitionId, place: Place) {
+        let facts = self.evaluation.facts;
+        let linker = self.evaluation.linker;
+        let policy = self.evaluation.policy.policy;
+        let definition = facts.definition(id);
+        if matches!(definition.kind, Kind::Interface | Kind::Module) {
+            return;
+        }
+        for interface in policy.library_interfaces {
+            let methods = interface.methods.iter().map(|method| {
+                let name = Word::of(method.0);
+                let shape = shape_of(method.1, method.2);
+                let found = linker.inherited_members(place, name).into_iter();
+                let mut fitting =
+                    found.filter(|&member| linker.definition(member).is_some_and(|link| link.shape == shape));
+                fitting.next()
+            });
+            let Some(members) = methods.collect::<Option<SmallVec<[Place; 4]>>>() else {
+                continue;
+            };
+            let word = self.library_word(interface);
+            let end = (End::External(word), Evidence::Dispatch, EdgeKind::Implements);
+            self.push(Some(id), definition.name_at, &[end]);
+            for (member, (name, ..)) in members.into_iter().zip(interface.methods) {
+                let of_file = Some(member).filter(|member| member.file == self.evaluation.file);
+                let Some(method) = of_file.and_then(|member| linker.position(member)).map(DefinitionId) else {
+                    continue;
+                };
+                let overridden = linker.externals.member(word, Word::of(name), name);
+                let end = (End::External(overridden), Evidence::Dispatch, EdgeKind::Overrides);
+                self.push(Some(method), facts.definition(method).name_at, &[end]);
+            }
+        }
+    }
+
+    fn library_word(&self, interface: &LibraryInterface) -> Word {
+        let policy = self.evaluation.policy;
+        let name = Word::of(interface.name);
+        match interface.module {
+            "" => policy.builtin_names.get(&name).copied().unwrap_or(name),
+            module => {
+                let externals = self.evaluation.linker.externals;
+                let module = externals.intern(&format!("{}:{module}", policy.policy.prefix));
+                externals.member(module, name, interface.name)
             }
         }
     }

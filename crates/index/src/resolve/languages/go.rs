@@ -58,6 +58,7 @@ pub(super) const GO: Policy = Policy {
         "uintptr",
     ],
     builtin_module: "builtin",
+    library_interfaces: super::go_interfaces::LIBRARY,
     generics: &[("()", Generic::Tuple), ("map", Generic::Holds)],
     ..Policy::PLAIN
 };

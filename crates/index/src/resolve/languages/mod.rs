@@ -5,6 +5,7 @@ mod cpp;
 mod csharp;
 mod ecmascript;
 mod go;
+mod go_interfaces;
 mod html;
 mod java;
 mod kotlin;
@@ -108,6 +109,8 @@ pub struct Policy {
     pub libraries_call: Callbacks,
     /// The name of a type without fields is its value as well: `let unit = Unit;`.
     pub unit_values: bool,
+    /// Interfaces of the language's library that a type implements by having their methods.
+    pub library_interfaces: &'static [LibraryInterface],
     /// Languages in which calling a variable counts as a call of the variable, besides what it is known to hold.
     pub calls_variables: &'static [&'static str],
     /// A variable of another file that something made (a closure, an instance that can be called) is what a call of it calls;
@@ -127,6 +130,17 @@ pub struct Policy {
     /// Iterating over (or unwrapping) a plain instance gives the same instance: for types that are wrapped in arrays,
     /// pointers and the like without trace.
     pub transparent_elements: bool,
+}
+
+/// An interface of a language's library.
+#[derive(Clone, Copy)]
+pub struct LibraryInterface {
+    /// The module it is in; empty for what needs no import.
+    pub module: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Its methods: name, types of the parameters without packages, number of results.
+    pub methods: &'static [(&'static str, &'static [&'static str], u32)],
 }
 
 /// In which order the bases of a class are searched.
@@ -330,6 +344,7 @@ impl Policy {
         types_lambdas: false,
         libraries_call: Callbacks::None,
         unit_values: false,
+        library_interfaces: &[],
         calls_variables: &[],
         calls_made_variables: false,
         guesses_members: 0,

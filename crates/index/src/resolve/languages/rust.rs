@@ -183,6 +183,16 @@ fn children_of(path: &str) -> String {
     }
 }
 
+/// The word that the macros seen in a module are filed under.
+fn macros_in(directory: &str) -> Word {
+    word(directory).then(Word::of("!"))
+}
+
+/// A module and those around it, by their directories, innermost first.
+fn modules_around(directory: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(directory), |inner| (!inner.is_empty()).then(|| split(inner).0))
+}
+
 fn under(directory: &str, name: &str) -> String {
     if directory.is_empty() {
         name.to_string()
@@ -196,7 +206,16 @@ fn register(registry: &mut Registry<'_>, site: &Site<'_>) {
     let Some(stem) = file.strip_suffix(".rs") else {
         return;
     };
-    registry.container(site.file, word(&children_of(site.path)));
+    let own = children_of(site.path);
+    registry.container(site.file, word(&own));
+    // A macro is seen below its module, and below the module around that if it says `#[macro_use]`, which few leave out.
+    let is_root = matches!(stem, "lib" | "main" | "build") || own == directory && stem != "mod";
+    let home = if is_root { &own } else { split(&own).0 };
+    registry.macros(
+        site.file,
+        macros_in(home),
+        modules_around(&own).map(macros_in).collect(),
+    );
     let (parent, name) = match stem {
         "lib" | "main" => return,
         "mod" => split(directory),
