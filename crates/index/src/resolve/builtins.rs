@@ -241,6 +241,10 @@ impl Evaluation<'_> {
                         self.call_all(function, &elements, id);
                     }
                 }
+                Value::Class(class) if operation == Operation::Instance && unknown => {
+                    let evidence = fact.evidence.max(Evidence::DeclaredReceiver);
+                    set.insert(Fact::new(Value::Instance(class), evidence));
+                }
                 Value::Instance(class) if operation == Operation::ClassOf => {
                     set.insert(Fact::new(Value::Class(class), fact.evidence));
                 }

@@ -75,7 +75,7 @@ use evaluate::{Evaluation, Left};
 use linker::Linker;
 use slots::{Slots, SlottedTree};
 use syntax::FileFacts;
-use tables::{Contributions, Round};
+use tables::{Contributions, Felt, Round};
 use view::{Notes, View};
 use words::{Identity, Key, WordMap};
 
@@ -276,31 +276,32 @@ impl State {
         sink: &(dyn Fn(FileId, ResolvedFile) + Sync),
     ) {
         let modified: HashSet<u32> = change.modified.iter().map(|file| file.0).collect();
-        let dirty = |reads: &(dyn Fn(usize) -> Arc<[Key]> + Sync), diverged: &Changed| -> Vec<u32> {
+        let dirty = |reads: &(dyn Fn(usize) -> Arc<[Key]> + Sync), diverged: &Changed, alone: &[u32]| -> Vec<u32> {
+            let is_known = |file: &u32| modified.contains(file) || alone.binary_search(file).is_ok();
             (0..tree.file_count() as u32)
                 .into_par_iter()
-                .filter(|file| modified.contains(file) || is_affected(&reads(*file as usize), *file, diverged))
+                .filter(|file| is_known(file) || is_affected(&reads(*file as usize), *file, diverged))
                 .collect()
         };
         let shelf = Shelf::new(tree.file_count(), SHELF_BYTES);
         let relinked: Changed = relinked.into_iter().map(|key| (key, MANY)).collect();
         // Keys on which the histories differ after the round before.
         let mut diverged = relinked.clone();
+        // Those who feel a difference that is none to all others, sorted.
+        let mut alone: Vec<u32> = Vec::new();
         for number in 1..=ROUNDS {
             let (done, rest) = self.rounds.split_at_mut(number);
             let (before, after) = (&done[number - 1], &mut rest[0]);
-            let files = dirty(&|file| after.said[file].reads.clone(), &diverged);
+            let files = dirty(&|file| after.said[file].reads.clone(), &diverged, &alone);
             let said: Vec<Said> = files
                 .par_iter()
                 .map(|&file| say(tree, &self.linker, &before.round, file, false, None, &shelf).0)
                 .collect();
             diverged.clone_from(&relinked);
-            for (&file, said) in files.iter().zip(said) {
-                after.replace(file, Arc::new(said), &mut diverged);
-            }
+            alone = after.exchange(&files, said, &mut diverged);
         }
         let last = &self.rounds[ROUNDS];
-        let files = dirty(&|file| self.read[file].clone(), &diverged);
+        let files = dirty(&|file| self.read[file].clone(), &diverged, &alone);
         let read: Vec<Arc<[Key]>> = files
             .par_iter()
             .map(|&file| {
@@ -312,6 +313,13 @@ impl State {
         for (&file, read) in files.iter().zip(read) {
             self.read[file as usize] = read;
         }
+    }
+}
+
+fn add_changed(changed: &mut Changed, key: Key, file: u32) {
+    let by = changed.entry(key).or_insert(file);
+    if *by != file {
+        *by = MANY;
     }
 }
 
@@ -371,12 +379,34 @@ impl History {
     /// Replaces what a file said, and adds the keys about which it says something else now.
     fn replace(&mut self, file: u32, said: Arc<Said>, changed: &mut Changed) {
         let before = &self.said[file as usize];
-        said.contributions.difference(&before.contributions, |key| {
-            let by = changed.entry(key).or_insert(file);
-            if *by != file {
-                *by = MANY;
-            }
-        });
+        said.contributions
+            .difference(&before.contributions, |key| add_changed(changed, key, file));
+        self.put(file, said);
+    }
+
+    /// Replaces what the sorted `files` said, and adds the keys about which something else is known now. Returns the files, sorted,
+    /// that know something else about further keys because the others have it from them alone.
+    fn exchange(&mut self, files: &[u32], said: Vec<Said>, changed: &mut Changed) -> Vec<u32> {
+        let mut alone = Vec::new();
+        for (&file, now) in files.iter().zip(&said) {
+            let (before, now) = (&self.said[file as usize].contributions, &now.contributions);
+            now.difference(before, |key| {
+                match self.round.felt_by(key, (before.get(key), now.get(key)), files) {
+                    Felt::All => add_changed(changed, key, file),
+                    Felt::Alone(few) => alone.extend(few),
+                }
+            });
+        }
+        for (&file, said) in files.iter().zip(said) {
+            self.put(file, Arc::new(said));
+        }
+        alone.sort_unstable();
+        alone.dedup();
+        alone
+    }
+
+    fn put(&mut self, file: u32, said: Arc<Said>) {
+        let before = &self.said[file as usize];
         self.round
             .contributors
             .replace(file, &before.contributions, &said.contributions);

@@ -161,6 +161,14 @@ impl Contributors {
     }
 }
 
+/// Who feels that a file says something else.
+pub(super) enum Felt {
+    /// Whoever reads it.
+    All,
+    /// These alone.
+    Alone(SmallVec<[u32; 2]>),
+}
+
 /// What all files said in one round.
 #[derive(Clone, Default)]
 pub struct Round {
@@ -179,15 +187,39 @@ impl Round {
         }
     }
 
-    /// Adds to `set` what the files other than `reader` say about `key`.
+    /// Adds to `set` what the files other than `reader` say about `key`. What comes of it does not depend on their order.
     pub fn read(&self, key: Key, reader: u32, set: &mut Set) {
         for &file in self.contributors.get(key) {
             if file != reader {
                 set.extend(self.contributions[file as usize].get(key));
-                if set.is_many() {
+                if set.is_full() {
                     return;
                 }
             }
         }
+    }
+
+    /// Who reads something else about `key` when one of the sorted `files` says `now` instead of `before`.
+    ///
+    /// A fact that others state as well makes no difference: what is read is what all of them say together. Those others are two,
+    /// because whoever reads leaves out what it says itself; where there is one, that one alone feels the difference.
+    pub(super) fn felt_by(&self, key: Key, (before, now): (&[Fact], &[Fact]), files: &[u32]) -> Felt {
+        let gone = before.iter().filter(|fact| !now.contains(fact));
+        let come = now.iter().filter(|fact| !before.contains(fact));
+        let mut alone = SmallVec::new();
+        for fact in gone.chain(come) {
+            let states = |file: &&u32| {
+                let known = self.contributions[**file as usize].get(key).iter();
+                files.binary_search(file).is_err() && { known }
+                    .any(|known| known.value == fact.value && known.evidence <= fact.evidence)
+            };
+            let mut others = self.contributors.get(key).iter().filter(states);
+            match (others.next(), others.next()) {
+                (None, _) => return Felt::All,
+                (Some(&one), None) => alone.push(one),
+                (Some(_), Some(_)) => {}
+            }
+        }
+        Felt::Alone(alone)
     }
 }

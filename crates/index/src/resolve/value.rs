@@ -176,6 +176,11 @@ impl Set {
         self.many().is_some()
     }
 
+    /// Whether nothing that is added could change it.
+    pub fn is_full(&self) -> bool {
+        self.many() == Some(FULL)
+    }
+
     /// The evidence of [`Value::Many`], which is the last of all values: [`FULL`] when not even what is known directly fits.
     fn many(&self) -> Option<Evidence> {
         match self.0.last() {

@@ -281,6 +281,26 @@ fn using() {
  // ^^^^^ ~calls src/lib.rs:first
 }
 "#;
+    derived_defaults: r#"
+//- src/lib.rs
+#[derive(Default)]
+pub struct Group { id: u32 }
+impl Group {
+    fn new() -> Group { Self::default().id(1) }
+//                                      ^ =calls src/lib.rs:id
+    fn id(self, id: u32) -> Group { self }
+}
+pub struct Other;
+impl Default for Other { fn default() -> Other { Other } }
+impl Other { fn run(&self) {} }
+fn run() {
+    Group::default().id(2);
+//                   ^ =calls src/lib.rs:id
+    Other::default().run();
+//         ^ =calls src/lib.rs:default
+//                   ^ =calls src/lib.rs:run
+}
+"#;
     macros_of_a_module_above: r#"
 //- src/lib.rs
 #[macro_use]

@@ -220,6 +220,8 @@ pub enum Builtin {
 /// What a method of a container, promise or function does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
+    /// Gives an instance of the type that it is called on, where that has no such member: `#[derive(Default)]`.
+    Instance,
     /// Adds argument `n`.
     Append(usize),
     /// Adds the elements of its argument.

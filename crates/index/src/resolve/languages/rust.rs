@@ -42,6 +42,7 @@ pub(super) const RUST: Policy = Policy {
         ("std::thread.spawn", Builtin::Invokes),
     ],
     methods: &[
+        ("default", Operation::Instance),
         ("unwrap", Operation::Element),
         ("expect", Operation::Element),
         ("unwrap_or", Operation::Element),
