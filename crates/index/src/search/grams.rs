@@ -56,6 +56,9 @@ impl TextFilter {
 /// Memory for all filters of a tree; files beyond it are read each time.
 const MOST_BYTES: usize = 32 << 20;
 
+/// What else is kept of a file, in bytes: its path, stamp and hash, and their place in the table of files.
+const BESIDE: usize = 168;
+
 /// Bits of the table before it is folded, as a power of two.
 const TABLE: u32 = 16;
 /// Bits for each sequence that is in a filter, at least: one in so many answers "maybe" is wrong.
@@ -106,7 +109,7 @@ impl Grams {
     }
 
     fn size(&self) -> usize {
-        self.words.len() * 8 + 168
+        self.words.len() * 8 + BESIDE
     }
 }
 
@@ -242,9 +245,9 @@ mod tests {
 
     #[test]
     fn a_small_text_has_a_small_filter() {
-        assert_eq!(Grams::of("abcdef").size(), 128 + 8);
+        assert_eq!(Grams::of("abcdef").size(), BESIDE + 8);
         let long: String = (0..20_000).map(|number| format!("{number:x} ")).collect();
-        assert!(Grams::of(&long).size() <= 128 + (1 << TABLE) / 8);
+        assert!(Grams::of(&long).size() <= BESIDE + (1 << TABLE) / 8);
     }
 
     #[test]
