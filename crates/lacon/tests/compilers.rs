@@ -1,6 +1,7 @@
 //! The questions that a compiler answers best, asked of the real binary: at once and by the graph while the server cannot, by the
 //! server when it can, and with a reason whatever the server does.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -21,11 +22,15 @@ struct Lacon {
 
 impl Lacon {
     fn start(root: &Path, config: &Path) -> Lacon {
+        Lacon::start_on(&[root], config, path_with_tools())
+    }
+
+    fn start_on(roots: &[&Path], config: &Path, path: OsString) -> Lacon {
         let mut child = Command::new(env!("CARGO_BIN_EXE_lacon"))
             .arg("mcp")
-            .arg(root)
+            .args(roots)
             .env("LACON_LSP_CONFIG", config)
-            .env("PATH", path_with_tools())
+            .env("PATH", path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -44,7 +49,14 @@ impl Lacon {
         lacon.request("initialize", hello);
         lacon.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         let deadline = Instant::now() + Duration::from_secs(60);
-        while lacon.ask("graph_stats", json!({})).get("error").is_some() {
+        while lacon
+            .ask(
+                "graph_stats",
+                json!({"repo": if roots.len() > 1 { json!(["*"]) } else { Value::Null }}),
+            )
+            .get("error")
+            .is_some()
+        {
             assert!(Instant::now() < deadline, "the index is not there");
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -459,4 +471,214 @@ fn answers_cost_fewer_tokens_than_compact_json() {
         );
         assert!(saved >= least, "{tool}: {saved:.3}\n{sent}\n{own}");
     }
+}
+
+/// Every list comes in pages that add up to the whole, whoever answers.
+#[test]
+fn pages_of_a_list_add_up_to_the_whole() {
+    let project = Project::new("{}");
+    let root = project.root();
+    let calls = "def first():\n    greet(1)\n\n\ndef second():\n    greet(2)\n\n\ndef third():\n    greet(3)\n";
+    std::fs::write(root.join("calls.py"), format!("from lib import greet\n\n\n{calls}")).unwrap();
+    std::fs::write(
+        root.join("shapes.py"),
+        "class Shape:\n    pass\n\n\nclass Round(Shape):\n    pass\n\n\nclass Flat(Shape):\n    pass\n\n\nclass Oval(Round):\n    pass\n",
+    )
+    .unwrap();
+    std::fs::write(project.config(), "off = true\n").unwrap();
+    let mut lacon = project.start();
+    for (tool, rows, question) in [
+        ("find_references", "references", json!({"symbol": "greet"})),
+        ("find_callers", "calls", json!({"symbol": "greet"})),
+        ("call_hierarchy", "calls", json!({"symbol": "greet", "depth": 2})),
+        ("type_hierarchy", "types", json!({"symbol": "Shape"})),
+        ("implementation", "places", json!({"symbol": "Shape"})),
+        ("find_symbol", "symbols", json!({"query": "ir"})),
+        ("list_symbols", "symbols", json!({"path": "calls.py"})),
+        (
+            "get_completions",
+            "completions",
+            json!({"path": "calls.py", "line": 1, "column": 1}),
+        ),
+        ("semantic_tokens", "tokens", json!({"path": "calls.py"})),
+    ] {
+        let whole = lacon.ask(tool, question.clone());
+        let all = whole[rows]
+            .as_array()
+            .unwrap_or_else(|| panic!("{tool}: {whole}"))
+            .clone();
+        assert!(all.len() > 1, "{tool} has a second page: {whole}");
+        assert_eq!(
+            (&whole["truncated"], whole.get("next_cursor")),
+            (&json!(false), None),
+            "{tool}"
+        );
+        let (mut paged, mut cursor) = (Vec::new(), Value::Null);
+        loop {
+            let mut ask = question.clone();
+            ask["limit"] = 1.into();
+            ask["cursor"] = cursor.clone();
+            let page = lacon.ask(tool, ask);
+            assert_eq!(page["total"], whole["total"], "{tool}: {page}");
+            paged.extend(
+                page[rows]
+                    .as_array()
+                    .unwrap_or_else(|| panic!("{tool}: {page}"))
+                    .clone(),
+            );
+            assert_eq!(
+                page["truncated"] == true,
+                page.get("next_cursor").is_some(),
+                "{tool}: {page}"
+            );
+            match page.get("next_cursor") {
+                Some(next) => cursor = next.clone(),
+                None => break,
+            }
+        }
+        assert_eq!(paged, all, "{tool}");
+        let mut wrong = question.clone();
+        wrong["cursor"] = "AAAAAAAAAAA".into();
+        assert_eq!(lacon.ask(tool, wrong)["error"]["code"], "invalid_argument", "{tool}");
+    }
+}
+
+/// A real server leads from one repository into the other; where it cannot be asked, the packages still say it.
+#[test]
+fn uses_in_another_repository_are_confirmed_by_its_server() {
+    let folder = tempfile::Builder::new().prefix("lacon-").tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = base.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(
+        "shoplib/pyproject.toml",
+        "[project]\nname = \"shoplib\"\nversion = \"1\"\n",
+    );
+    write("shoplib/shoplib/__init__.py", "");
+    write(
+        "shoplib/shoplib/prices.py",
+        "def with_tax(net: float) -> float:\n    return net * 1.2\n",
+    );
+    write(
+        "web/pyproject.toml",
+        "[project]\nname = \"web\"\nversion = \"1\"\ndependencies = [\"shoplib\"]\n",
+    );
+    write("web/pyrightconfig.json", "{\"extraPaths\": [\"../shoplib\"]}");
+    write(
+        "web/cart.py",
+        "from shoplib.prices import with_tax\n\n\ndef total(nets):\n    return sum(with_tax(net) for net in nets)\n",
+    );
+    let config = base.join("lsp.toml");
+    write("lsp.toml", "");
+    let (library, web) = (base.join("shoplib"), base.join("web"));
+    let mut lacon = Lacon::start_on(&[&library, &web], &config, path_with_tools());
+    let at_once = lacon.ask("cross_repo", json!({"symbol": "with_tax"}));
+    assert_eq!(at_once["tier"], "graph", "{at_once}");
+    assert_eq!(at_once["uses"][0]["repo"], "web", "{at_once}");
+    let found = lacon.ask("cross_repo", json!({"symbol": "with_tax", "wait": "lsp"}));
+    assert_eq!(
+        (&found["tier"], &found["server"]),
+        (&json!("lsp"), &json!("basedpyright")),
+        "{found}"
+    );
+    let uses = found["uses"].as_array().unwrap();
+    assert!(
+        uses.iter()
+            .all(|row| row["origin"] == "lsp_resolved" && row["path"] == "web/cart.py"),
+        "{found}"
+    );
+    let places: Vec<&str> = uses
+        .iter()
+        .flat_map(|row| row["at"].as_array().unwrap())
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(places.contains(&"5:16"), "the call: {found}");
+}
+
+/// A real server that is killed, stops, prints garbage or grows: the call returns, its answer is never the part that a server has
+/// read so far, the server is back, and no process is left behind.
+#[test]
+fn a_real_server_may_fail_in_every_way() {
+    let folder = tempfile::Builder::new().prefix("lacon-").tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let root = base.join("tree");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join("lib.py"), "def greet(name):\n    return name\n").unwrap();
+    for number in 0..20 {
+        std::fs::write(
+            root.join(format!("app{number}.py")),
+            "from lib import greet\n\ngreet(1)\n",
+        )
+        .unwrap();
+    }
+    // In place of the server, a script that starts it, and misbehaves when a file says so.
+    let real = std::env::split_paths(&path_with_tools())
+        .map(|folder| folder.join("basedpyright-langserver"))
+        .find(|program| program.is_file())
+        .expect("basedpyright is installed by `cargo xtask test`");
+    let bin = base.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let wrapper = bin.join("basedpyright-langserver");
+    let script = format!(
+        "#!/bin/sh\ncd {0:?}\necho $$ >> processes\n( while kill -0 $$ 2>/dev/null; do\n\
+         if [ -e garbage ]; then rm garbage; head -c 2000000 /dev/zero | tr '\\0' x; fi\n\
+         if [ -e grow ]; then rm grow; python3 -c 'import time; x = b\"x\" * (900 << 20); time.sleep(60)' & fi\n\
+         sleep 0.05; done ) &\ncd {1:?}\nexec {2:?} \"$@\"\n",
+        base, root, real
+    );
+    std::fs::write(&wrapper, script).unwrap();
+    std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let config = base.join("lsp.toml");
+    std::fs::write(&config, "hung_seconds = 1\nmemory_mb = 800\n").unwrap();
+    let mut folders = vec![bin];
+    folders.extend(std::env::split_paths(&path_with_tools()));
+    let mut lacon = Lacon::start_on(&[&root], &config, std::env::join_paths(folders).unwrap());
+    let processes = || -> Vec<u32> {
+        let listed = std::fs::read_to_string(base.join("processes")).unwrap_or_default();
+        listed.lines().filter_map(|line| line.parse().ok()).collect()
+    };
+    let signal = |name: &str| {
+        let group = format!("-{}", processes().last().unwrap());
+        let sent = Command::new("kill").args(["-s", name, "--", &group]).status();
+        assert!(sent.unwrap().success());
+    };
+    for fault in ["none", "killed", "stopped", "garbage", "grown"] {
+        let before = processes().len();
+        match fault {
+            "killed" => signal("KILL"),
+            "stopped" => signal("STOP"),
+            "garbage" => std::fs::write(base.join("garbage"), "").unwrap(),
+            "grown" => std::fs::write(base.join("grow"), "").unwrap(),
+            _ => {}
+        }
+        let began = Instant::now();
+        // Until another server answers, or the same one in spite of it.
+        loop {
+            let asked = Instant::now();
+            let found = lacon.ask("find_references", json!({"symbol": "greet", "max_wait_ms": 2000}));
+            let took = asked.elapsed();
+            assert!(took < Duration::from_secs(8), "{fault}: {took:?}");
+            assert_eq!(found["total"], 40, "{fault}: never a part: {found}");
+            let is_over = match fault {
+                // What is printed between two messages is skipped, unless it is very much.
+                "garbage" => !base.join("garbage").exists() && began.elapsed() > Duration::from_secs(1),
+                _ => processes().len() > before,
+            };
+            if found["tier"] == "lsp" && is_over {
+                break;
+            }
+            let note = found["note"].as_str().unwrap_or_default();
+            let has_reason = note.contains("basedpyright") || note.contains("took longer");
+            assert!(found["tier"] == "lsp" || has_reason, "{fault}: {found}");
+            assert!(began.elapsed() < Duration::from_secs(60), "{fault}: {found}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    assert!(processes().len() >= 4, "three faults ended a server: {:?}", processes());
+    lacon.child.kill().unwrap();
+    lacon.child.wait().unwrap();
+    wait_dead(processes());
 }

@@ -362,7 +362,8 @@ impl Server {
             if let Phase::Waiting { until, why } = &life.phase
                 && *until >= deadline
             {
-                return Err(RequestError::Gone { why: why.clone() });
+                let why = format!("{}: {why}", self.inner.adapter.name);
+                return Err(RequestError::Gone { why });
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
