@@ -143,7 +143,8 @@ fn fars<'h>(paths: &[&'h str]) -> Vec<(&'h str, &'h str)> {
 /// The folders that begin both paths.
 fn common<'h>(one: &'h str, other: &str) -> &'h str {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    folder_of(&one[..one.floor_char_boundary(same)])
+    let slash = one.as_bytes()[..same].iter().rposition(|byte| *byte == b'/');
+    &one[..slash.map_or(0, |at| at + 1)]
 }
 
 #[cfg(test)]
