@@ -510,8 +510,8 @@ fn moves(base: &ContextPack, pack: &ContextPack) -> Vec<Moved> {
 
 /// The rows of a skeleton that stand in it once, with the line that each names: of two that are alike, nobody can tell which moved
 /// where.
-fn rows_once(skeleton: &str) -> HashMap<&str, u64> {
-    let mut rows: HashMap<&str, Option<u64>> = HashMap::new();
+fn rows_once(skeleton: &str) -> BTreeMap<&str, u64> {
+    let mut rows: BTreeMap<&str, Option<u64>> = BTreeMap::new();
     for (line, text) in skeleton.split('\n').filter_map(numbered) {
         rows.entry(text).and_modify(|known| *known = None).or_insert(Some(line));
     }
