@@ -85,7 +85,13 @@ fun run(text: String, name: Name, count: Int, items: List<String>) {
     count.spread()
     count.hidden()
     text.trim()
+    text.cut(limit = 3)
+    //   ^^^ =calls app/Main.kt:cut
+    text.joined(1, 2, 3)
+    //   ^^^^^^ =calls app/Main.kt:joined
 }
+fun String.cut(from: Int = 0, limit: Int, strict: Boolean = false) {}
+fun String.joined(vararg parts: Int, separator: String = ",") {}
 //- lib/Text.kt
 package com.acme.lib
 fun String.shorten(n: Int): String = this.take(n)

@@ -440,8 +440,17 @@ impl<'t> Lowering<'t> {
         }
         let children = self.children(list);
         let mut keyword = false;
-        for child in children.named() {
+        let mut listed = children.iter().peekable();
+        while let Some(child) = listed.next() {
+            if !child.named {
+                continue;
+            }
             let rule = self.rules.rule(child.kind);
+            // Some grammars put a parameter and its default side by side.
+            let beside = match listed.next_if(|next| next.node.kind() == "=") {
+                Some(_) => listed.next().map(|default| default.node),
+                None => None,
+            };
             match rule.action {
                 Action::Comment | Action::Skip => {}
                 Action::KeywordSeparator => keyword = true,
@@ -456,7 +465,7 @@ impl<'t> Lowering<'t> {
                     let parts = self.children(child.node);
                     self.modifiers(&parts);
                     let type_ = parts.get(&rule.type_);
-                    let default = parts.get(&rule.value);
+                    let default = parts.get(&rule.value).or(beside);
                     let not_type = |part: Node<'t>| Some(part) != type_ && Some(part) != default;
                     let name = parts.get(&rule.name);
                     let pattern = name.or_else(|| {

@@ -5,8 +5,8 @@ use super::reading::{Child, Children};
 use super::rules::{Action, Rule, Rules};
 use super::{Hooks, MAX_NESTING};
 use crate::facts::{
-    Binding, BindingId, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId,
-    Kind, List, LiteralKind, Name, Problem, Reference, Role, Scope, ScopeId, ScopeKind,
+    Binding, BindingId, Definition, DefinitionId, Export, Expression, ExpressionId, Flow, Import, ImportId, Kind, List,
+    LiteralKind, Name, Problem, Reference, Role, Scope, ScopeId, ScopeKind,
 };
 use crate::fragments::Fragments;
 use crate::languages::Language;

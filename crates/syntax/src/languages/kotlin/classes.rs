@@ -416,6 +416,28 @@ fn constructor_property<'t>(
     lowering.flow(place, value, parameter);
 }
 
+/// A parameter that takes all arguments that are left has its modifier beside it.
+fn collect_rest<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+    let Some(list) = part(lowering, node, "function_value_parameters") else {
+        return;
+    };
+    let (mut number, mut is_rest) = (0, false);
+    for part in parts(lowering, list) {
+        match part.kind() {
+            "parameter_modifiers" => is_rest = lowering.text(part).split_whitespace().any(|word| word == "vararg"),
+            "parameter" => {
+                if let Some(parameter) = lowering.definitions[id.index()].parameters.get_mut(number)
+                    && std::mem::take(&mut is_rest)
+                {
+                    parameter.passing = Passing::Rest;
+                }
+                number += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The receiver type of an extension stands before the name, the result type after the parameters.
 fn function<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
     let Some(name) = lowering.field(node, "name") else {
@@ -438,6 +460,7 @@ fn function<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
             lowering.result_type(id, type_);
         }
     }
+    collect_rest(lowering, id, node);
     let parent = lowering.definitions[id.index()]
         .parent
         .map(|parent| lowering.definitions[parent.index()].kind);
