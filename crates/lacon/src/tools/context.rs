@@ -228,9 +228,8 @@ fn changed_pack(
     let whole = |pack: &ContextPack| plain(pack, layout, format);
     let mut found = asked(budget, Some(&carried), &|pack| Ok(count(&whole(pack)?)), question)?;
     found.renamed = renames;
-    let texts = match changed(base, &found, layout.tool, format)? {
-        Some(texts) => texts,
-        None => return Ok(None),
+    let Some(texts) = changed(base, &found, layout.tool, format)? else {
+        return Ok(None);
     };
     let tokens = count(&texts);
     if tokens * 10 >= found.tokens as usize * 6 || tokens > budget {
