@@ -20,7 +20,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    memory::share_heaps();
     let cli = cli::Cli::parse();
     output::log_to_stderr(cli.verbose);
     let mut output = output::Output::stdout(cli.color);

@@ -62,32 +62,6 @@ fn resident() -> u64 {
     pages.unwrap_or_default() * 4096
 }
 
-/// Called before anything else: as few heaps as threads can share without waiting for each other.
-///
-/// The allocator gives each thread a heap of its own, and what one of them freed is of no use to the others. Indexing passes
-/// large blocks from thread to thread: with one heap for two threads its peak is up to a quarter lower, in the same time.
-pub(crate) fn share_heaps() {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    limit_heaps((processors / 2).clamp(1, 8));
-}
-
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn limit_heaps(heaps: usize) {
-    #[expect(unsafe_code, reason = "a setting of the C library; nothing in Rust does it")]
-    unsafe {
-        unsafe extern "C" {
-            fn mallopt(parameter: i32, value: i32) -> i32;
-        }
-        /// `M_ARENA_MAX` of `malloc.h`.
-        const HEAPS: i32 = -8;
-        // Where it is refused, there are more heaps and nothing else changes.
-        let _ = mallopt(HEAPS, heaps as i32);
-    }
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn limit_heaps(_heaps: usize) {}
-
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn give_back() {
     #[expect(
