@@ -272,7 +272,7 @@ async fn scopes_hold_in_a_workspace_of_two() {
     );
     // The folder is said once.
     assert!(
-        found.contains(&format!("{name}/shop.py\n")) && found.contains("\n./checkout.py\n"),
+        found.contains(&format!("{name}/shop.py\n")) && found.contains("\ncheckout.py\n"),
         "{found}"
     );
     for (tool, repo, code) in [

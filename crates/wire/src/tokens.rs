@@ -91,6 +91,9 @@ impl Counter {
                 Some(row) => row.bytes().take_while(u8::is_ascii_digit).count(),
                 None => 0,
             };
+            // Digits of other scripts go on where these end.
+            let goes_on = row[digits..].chars().nth(1).is_some_and(char::is_numeric);
+            let digits = if goes_on { 0 } else { digits };
             let (number, words) = row.split_at(if digits == 0 { 0 } else { digits + 1 });
             parts.extend([number, words]);
             rest = after;
@@ -246,6 +249,14 @@ mod tests {
         assert_eq!(Tokenizer::Cl100k.count("tiktoken is great!"), 6);
         assert_eq!(Tokenizer::O200k.count("tiktoken is great!"), 6);
         assert_eq!(Tokenizer::Cl100k.count(""), 0);
+    }
+
+    #[test]
+    fn a_number_may_go_on_in_another_script() {
+        for tokenizer in Tokenizer::ALL {
+            let text = "@0000᧐00 ";
+            assert_eq!(Counter::new(tokenizer).count(text), tokenizer.count(text));
+        }
     }
 
     proptest::proptest! {
