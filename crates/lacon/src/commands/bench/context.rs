@@ -20,6 +20,7 @@ use wire::Format;
 use wire::tokens::Tokenizer;
 
 use self::bm25::Bm25;
+pub(super) use self::edits::read_pack;
 use self::tasks::Task;
 use crate::commands::questions::failure;
 use crate::failure::Failure;

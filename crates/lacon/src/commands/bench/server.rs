@@ -20,6 +20,7 @@ use wire::tokens::Tokenizer;
 use self::load::{Call, Load};
 use self::questions::{Question, many_callers, questions, samples};
 use self::stdio::{Client, Follows, heap, resident, text};
+use super::context::read_pack;
 use crate::commands::index::size;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -320,8 +321,8 @@ fn timed(client: &mut Client, question: &Question, args: &Args) -> anyhow::Resul
     Ok(Times::of(&mut times))
 }
 
-/// Asks each question once as `auto` and once as JSON: without a limit, so that both say the same, but for a tool that fills a
-/// budget. That is asked as users do, and its two answers are compared by what they take for each symbol in them.
+/// Asks each question once as `auto` and once as JSON, without a limit, so that both say the same. A tool that fills a budget is
+/// asked as users do; what its answer would take as JSON is told by reading it.
 fn weighed(
     client: &mut Client,
     question: &Question,
@@ -335,22 +336,24 @@ fn weighed(
         if began.elapsed() > MOST_WEIGHING {
             break;
         }
-        let mut ask = |format: &str| -> anyhow::Result<Option<(usize, usize)>> {
+        let mut ask = |format: &str| -> anyhow::Result<Option<Value>> {
             let mut arguments: Value = arguments.clone();
             arguments["format"] = json!(format);
             if !question.fills_budget {
                 arguments["max_tokens"] = json!(u32::MAX);
             }
-            let (text, is_refusal) = text(&client.call(question.tool, &arguments)?.result);
-            let symbols = match question.fills_budget {
-                true => symbols_in(&text),
-                false => 1,
-            };
-            Ok((!is_refusal && symbols > 0).then(|| (Tokenizer::O200k.count(&text), symbols)))
+            let result = client.call(question.tool, &arguments)?.result;
+            Ok((result["isError"] != json!(true)).then_some(result))
         };
-        match (ask("auto")?, ask("json")?) {
-            (Some((auto, in_auto)), Some((json, in_json))) => {
-                let json = json * in_auto / in_json;
+        let auto = ask("auto")?;
+        let json = match &auto {
+            Some(answer) if question.fills_budget => Some(as_json(answer)?),
+            _ => ask("json")?.map(|answer| text(&answer).0),
+        };
+        match (auto, json) {
+            (Some(auto), Some(json)) => {
+                let auto = Tokenizer::O200k.count(&text(&auto).0);
+                let json = Tokenizer::O200k.count(&json);
                 auto_sum += auto;
                 json_sum += json;
                 let saving = 1.0 - auto as f64 / json.max(1) as f64;
@@ -370,17 +373,17 @@ fn weighed(
     Ok((measured, savings))
 }
 
-/// Symbols in a pack, of which its header or its list tells.
-fn symbols_in(text: &str) -> usize {
-    let header = text.lines().next().unwrap_or_default();
-    let told = header
-        .split(' ')
-        .find_map(|entry| entry.strip_prefix("symbols=")?.parse().ok());
-    let listed = || {
-        let pack: Value = serde_json::from_str(text).ok()?;
-        pack["symbols"].as_array().map(Vec::len)
-    };
-    told.or_else(listed).unwrap_or_default()
+/// What an answer says, as compact JSON.
+fn as_json(answer: &Value) -> anyhow::Result<String> {
+    let (said, _) = text(answer);
+    if !said.starts_with("GCF profile=graph") {
+        return Ok(said);
+    }
+    let blocks = answer["content"].as_array().into_iter().flatten();
+    let texts: Vec<String> = blocks
+        .filter_map(|block| Some(block["text"].as_str()?.to_owned()))
+        .collect();
+    Ok(serde_json::to_string(&read_pack(&texts)?)?)
 }
 
 fn said(measured: &Measured) -> String {

@@ -52,7 +52,7 @@ pub(super) fn deltas(tree: &Path, index: &Path, tasks: &[Task], most: usize) -> 
         let services = Services::default();
         let workspace = indexed(tree, index)?;
         let whole = ask(&desk(&workspace, &services), &task.text, BUDGET, None)?;
-        let base = read(&whole)?;
+        let base = read_pack(&whole)?;
         // Another place of the pack each time.
         let Some(edit) = Edit::of(tree, &workspace, &base, kind, number) else {
             continue;
@@ -127,11 +127,14 @@ fn again(
     Ok((said, full))
 }
 
-fn read(texts: &[String]) -> Result<ContextPack, Failure> {
-    let graph = graph::decode(&texts[0]).map_err(|error| anyhow!("{error}"))?;
+/// The pack that an answer says: its graph, and its sources.
+pub(in crate::commands::bench) fn read_pack(texts: &[String]) -> anyhow::Result<ContextPack> {
+    let [graph, sources] = texts else {
+        return Err(anyhow!("a pack without sources"));
+    };
+    let graph = graph::decode(graph).map_err(|error| anyhow!("{error}"))?;
     let numbers: Vec<u64> = (0..graph.symbols.len() as u64).collect();
-    let sources = texts.get(1).ok_or_else(|| anyhow!("a pack without sources"))?;
-    Ok(ContextPack::from_gcf(graph, &numbers, sources, |_, _| None).map_err(|error| anyhow!("{error}"))?)
+    ContextPack::from_gcf(graph, &numbers, sources, |_, _| None).map_err(|error| anyhow!("{error}"))
 }
 
 /// One file before and after.
