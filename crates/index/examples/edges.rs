@@ -79,11 +79,10 @@ fn main() -> std::io::Result<()> {
     for (path, language, facts) in tree.files.iter().filter(|_| calls) {
         for definition in &facts.definitions {
             let (name, line) = (facts.text(definition.name), definition.name_at.line);
-            writeln!(
-                out,
-                "{}",
-                serde_json::json!({"symbol": path, "name": name, "line": line})
-            )?;
+            let span = [definition.span.start_line, definition.span.end_line];
+            let line = serde_json::json!({"symbol": path, "name": name, "line": line, "span": span,
+                "kind": definition.kind, "signature": facts.text(definition.signature)});
+            writeln!(out, "{line}")?;
         }
         for reference in &facts.references {
             if matches!(reference.role, Role::Call | Role::Instantiate | Role::Macro) {

@@ -10,7 +10,7 @@ use crate::model::FileId;
 use crate::tree::Tree;
 use rayon::prelude::*;
 use std::sync::Arc;
-use syntax::facts::{BaseKind, FileFacts, Kind};
+use syntax::facts::{BaseKind, Definition, FileFacts, Flags, Kind};
 
 /// Most ancestors that a class is given.
 const MAX_ANCESTORS: usize = 64;
@@ -141,7 +141,9 @@ impl Linker {
         for (file, (part, notes)) in bases.into_iter().enumerate() {
             for (class, bases) in &part {
                 for &base in bases {
-                    if let Value::Class(parent) | Value::Function(parent) = base.value {
+                    if let Value::Class(parent) | Value::Function(parent) = base.value
+                        && !base.part
+                    {
                         self.heirs
                             .entry(packed(parent))
                             .or_default()
@@ -183,10 +185,11 @@ impl Linker {
         }
         let facts = tree.facts(FileId(file));
         for (id, definition) in facts.definitions.iter().enumerate() {
-            if definition.bases.is_empty() {
+            let place = view.place(file, id as u32);
+            let mut bases = other_parts(view, place, definition);
+            if definition.bases.is_empty() && bases.is_empty() {
                 continue;
             }
-            let mut bases = Vec::new();
             for base in &definition.bases {
                 let values = view.static_values(file, &facts, base.type_, 8);
                 let known = values
@@ -196,6 +199,7 @@ impl Linker {
                 bases.push(BaseLink {
                     value: known.or(values.first().copied()).unwrap_or(Value::Foreign),
                     kind: base.kind,
+                    part: false,
                 });
             }
             let class = if definition.kind == Kind::Extension {
@@ -205,7 +209,7 @@ impl Linker {
                     _ => None,
                 })
             } else {
-                Some(view.place(file, id as u32))
+                Some(place)
             };
             if let Some(class) = class {
                 all.push((class, bases));
@@ -229,8 +233,9 @@ impl Linker {
                     open: true,
                 };
                 done.insert(packed(class), alone);
-                let (mixed, other): (Vec<BaseLink>, _) =
-                    self.bases(class).partition(|base| base.kind == BaseKind::Mixes);
+                let parts = self.other_parts(class).flat_map(|part| self.bases(part));
+                let bases = self.bases(class).chain(parts).filter(|base| !base.part);
+                let (mixed, other): (Vec<BaseLink>, _) = bases.partition(|base| base.kind == BaseKind::Mixes);
                 stack.push((class, [mixed, other].concat(), 0));
             }
             let Some((class, bases, next)) = stack.last_mut() else {
@@ -293,6 +298,20 @@ impl Linker {
             "py:builtins::object" | "py:abc::ABC" | "py:typing::Protocol" | "py:typing::Generic"
         )
     }
+}
+
+/// The other parts of a type that is written in several.
+fn other_parts(view: View<'_>, place: Place, definition: &Definition) -> Vec<BaseLink> {
+    if !is_type(definition.kind) || !definition.flags.contains(Flags::EXTENSION) {
+        return Vec::new();
+    }
+    let others = view.parts(place).iter().filter(|&&part| part != place);
+    let as_base = |&part: &Place| BaseLink {
+        value: Value::Class(part),
+        kind: BaseKind::Extends,
+        part: true,
+    };
+    others.map(as_base).collect()
 }
 
 /// C3: repeatedly takes the first head that is in no other list's tail. When the hierarchy is inconsistent, falls back to

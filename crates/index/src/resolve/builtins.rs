@@ -1,7 +1,7 @@
 //! What the language's own functions and methods do with values: `map`, `partial`, `append`, `then`.
 
 use super::calls::{Arguments, receiver_index};
-use super::evaluate::{Evaluation, position_word};
+use super::evaluate::{Evaluation, add_held, position_word};
 use super::languages::{Builtin, Operation};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
@@ -50,6 +50,16 @@ impl Evaluation<'_> {
                 for function in arguments.all() {
                     self.call_all(function, &Arguments::default(), id);
                 }
+                set.insert(Fact::new(Value::Foreign, Evidence::Import));
+            }
+            Builtin::Settles => {
+                for fact in self.expand(arguments.get(0).facts()).facts() {
+                    if let Value::Function(function) = fact.value {
+                        let passed = self.read(Key::content(function.object(Place::GENERATOR), position_word(0)));
+                        add_held(set, passed.facts(), Evidence::FollowedValue);
+                    }
+                }
+                self.call_all(&arguments.get(0), &Arguments::default(), id);
                 set.insert(Fact::new(Value::Foreign, Evidence::Import));
             }
             Builtin::Calls(from) => {

@@ -140,6 +140,8 @@ impl Evaluation<'_> {
         for &fact in callees.facts() {
             self.apply(fact, arguments, id, &mut set);
         }
+        self.pass_on_receiver(callee, callees.facts());
+        self.tell_settled(callee, arguments);
         if let Expression::Member { object, name } = *self.facts.expression(callee)
             && let Some(&operation) = self.policy.methods.get(&self.word(name))
         {
@@ -311,6 +313,47 @@ impl Evaluation<'_> {
         self.contribute(Key::parameter(function, index), &receiver, Evidence::FollowedValue);
     }
 
+    /// Says what a function written in place calls its first parameter with: that is what `new Promise(resolve => …)` gives.
+    fn tell_settled(&mut self, callee: ExpressionId, arguments: &Arguments) {
+        if self.policy.policy.class_member != "constructor" || arguments.positional.is_empty() {
+            return;
+        }
+        let function = self.facts_of(callee).iter().find_map(|fact| match fact.value {
+            Value::Parameter(function, 0) if function.file == self.file => Some(function),
+            _ => None,
+        });
+        let is_lambda = |&function: &Place| {
+            let link = self.linker.definition(function);
+            link.is_some_and(|link| link.kind == Kind::Lambda)
+        };
+        if let Some(function) = function.filter(is_lambda) {
+            let key = Key::content(function.object(Place::GENERATOR), position_word(0));
+            self.contribute(key, arguments.get(0).facts(), Evidence::FollowedValue);
+        }
+    }
+
+    /// What a method asks of its base runs for whichever heir was told to run the method.
+    fn pass_on_receiver(&mut self, callee: ExpressionId, callees: &[Fact]) {
+        let Expression::Member { object, .. } = *self.facts.expression(callee) else {
+            return;
+        };
+        let Expression::Super(scope) = *self.facts.expression(object) else {
+            return;
+        };
+        let (Some(_), Some(function)) = self.receiver_of(scope) else {
+            return;
+        };
+        let function = self.place(function);
+        let index = |parameters: &[ParameterLink]| receiver_index(parameters).unwrap_or(RECEIVER);
+        let given = self.read(Key::parameter(function, index(self.linker.parameters(function))));
+        for fact in callees {
+            if let Value::Method(base, _) = fact.value {
+                let key = Key::parameter(base, index(self.linker.parameters(base)));
+                self.contribute(key, given.facts(), Evidence::FollowedValue);
+            }
+        }
+    }
+
     pub(super) fn pass_arguments(
         &mut self,
         function: Place,
@@ -468,8 +511,12 @@ impl Evaluation<'_> {
                 .facts()
                 .iter()
                 .any(|fact| fact.value == Value::Parameter(function, own_receiver));
+        let left_out = arguments.list.is_some() && arguments.mappings.is_empty();
+        let makes = receiver.and_then(|receiver| self.made_of_receiver(function, receiver, &results));
         for &fact in results.facts() {
             match (fact.value, receiver) {
+                (Value::Instance(class), _)
+                    if makes.is_some_and(|(of, owner)| of != class && linker.inherits(class, owner)) => {}
                 (Value::Parameter(of, index), Some(receiver)) if of == function && index == own_receiver => {
                     set.insert(receiver);
                 }
@@ -492,6 +539,8 @@ impl Evaluation<'_> {
                         .or(by_position.filter(|(_, spread)| !spread).map(|(set, _)| set));
                     match value {
                         Some(value) => set.extend_at_best(value.facts(), Evidence::FollowedValue),
+                        // What others pass is not what this call leaves out.
+                        None if left_out && parameters.get(index as usize).is_some_and(|link| link.literal) => {}
                         None => set.insert(fact),
                     }
                 }
@@ -506,6 +555,19 @@ impl Evaluation<'_> {
                 _ => set.insert(fact),
             }
         }
+    }
+}
+
+impl Evaluation<'_> {
+    /// The heir that a method of its base was called on as a class, and that base, when the method makes an instance of
+    /// whatever class it is called on: `cls()`, `new this()`.
+    fn made_of_receiver(&self, function: Place, receiver: Fact, results: &Set) -> Option<(Place, Place)> {
+        let Value::Class(heir) = receiver.value else {
+            return None;
+        };
+        let owner = self.linker.definition(function)?.owner.filter(|&owner| owner != heir)?;
+        let made = |fact: &Fact| fact.value == Value::Instance(heir);
+        results.facts().iter().any(made).then_some((heir, owner))
     }
 }
 

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Name};
 
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
-use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, is_type, shapes};
+use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, has_parts, is_type, shapes};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::satisfaction::Shapes;
 use super::value::{Place, Value};
@@ -54,6 +54,8 @@ pub struct BaseLink {
     pub value: Value,
     /// In which way it is taken.
     pub kind: BaseKind,
+    /// Not a base but another part of the same type, whose bases count as well: C#'s partial types.
+    pub part: bool,
 }
 
 /// A class and its ancestors in the order of lookup.
@@ -79,7 +81,7 @@ pub struct Linker {
     pub(super) package_names: WordMap<(Word, Word), SmallVec<[Place; 1]>>,
     /// Types by their qualified name, in languages whose types nest as packages do.
     pub(super) qualified_types: WordMap<Word, SmallVec<[Place; 1]>>,
-    /// The qualified name of each part of a namespace.
+    /// The qualified name of each part of a namespace or of a partial type.
     pub(super) namespaces: WordMap<u64, Word>,
     /// Members written outside of their owner.
     pub(super) outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
@@ -230,6 +232,14 @@ impl Linker {
         heirs.into_iter().flatten().map(|&(_, heir)| heir)
     }
 
+    /// The other parts of a type that is written in several.
+    pub(super) fn other_parts(&self, class: Place) -> impl Iterator<Item = Place> + '_ {
+        self.bases(class).filter_map(|base| match base.value {
+            Value::Class(part) if base.part => Some(part),
+            _ => None,
+        })
+    }
+
     fn gather_names(&mut self) {
         for (file, links) in self.links.iter().enumerate() {
             let file = file as u32;
@@ -241,7 +251,7 @@ impl Linker {
             }
             for (word, place) in self.qualified_part(file, links) {
                 self.qualified_types.entry(word).or_default().push(place);
-                if links.definition(place.id).is_some_and(|link| link.kind == Kind::Module) {
+                if links.definition(place.id).is_some_and(has_parts) {
                     self.namespaces.insert(packed(place), word);
                 }
             }

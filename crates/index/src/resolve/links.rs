@@ -117,6 +117,8 @@ pub struct ParameterLink {
     pub passing: Passing,
     /// Callers may leave it out.
     pub optional: bool,
+    /// What it is then worth is a literal: nothing that could be followed.
+    pub literal: bool,
     /// What it is declared to take.
     pub type_: TypeName,
 }
@@ -191,6 +193,21 @@ pub fn member_name(kind: Kind, name: Word, owner: Word) -> Word {
     } else {
         name
     }
+}
+
+/// Whether a default as written is a literal.
+fn is_literal(text: &str) -> bool {
+    let first = text.bytes().next().unwrap_or(b'"');
+    matches!(first, b'0'..=b'9' | b'"' | b'\'' | b'-')
+        || matches!(
+            text,
+            "None" | "null" | "nil" | "NULL" | "undefined" | "True" | "False" | "true" | "false" | "()" | "[]" | "{}"
+        )
+}
+
+/// Whether what the definition has may be written in several places: a namespace, a partial type.
+pub fn has_parts(link: &DefinitionLink) -> bool {
+    link.kind == Kind::Module || (is_type(link.kind) && link.flags.contains(Flags::EXTENSION))
 }
 
 /// Whether members can be looked up in definitions of this kind.
@@ -343,6 +360,7 @@ impl Links {
                     name: words[parameter.name.index()],
                     passing: parameter.passing,
                     optional: parameter.default.is_some(),
+                    literal: parameter.default.is_some_and(|text| is_literal(facts.text(text))),
                     type_: parameter.type_.map_or(TypeName::Unknown, |type_| {
                         TypeName::of_type(facts, type_, ALL[self.language as usize].wrapped_arrays)
                     }),

@@ -351,7 +351,9 @@ impl Evaluation<'_> {
         } else if is_type(link.kind) {
             set.insert(Fact::new(Value::Class(member), evidence));
         } else if is_function(link.kind) {
-            let value = if link.flags.contains(Flags::CLASS_METHOD) {
+            // Where a static function has a receiver, that is the type it is called on.
+            let on_type = self.policy.policy.class_member == "constructor" && link.flags.contains(Flags::STATIC);
+            let value = if on_type || link.flags.contains(Flags::CLASS_METHOD) {
                 Value::ClassMethod(member, class)
             } else {
                 Value::Function(member)

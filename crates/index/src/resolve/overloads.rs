@@ -199,10 +199,18 @@ impl Evaluation<'_> {
                 }),
             });
         }
+        // A function written in place is no overload of what is named.
+        let overload_of = |value: Value| {
+            let named = |place: &Place| {
+                let link = self.linker.definition(*place);
+                link.is_none_or(|link| link.kind != Kind::Lambda)
+            };
+            function_of(value).filter(named)
+        };
         let functions: SmallVec<[Place; 4]> = values
             .facts()
             .iter()
-            .filter_map(|fact| function_of(fact.value))
+            .filter_map(|fact| overload_of(fact.value))
             .collect();
         if functions.is_empty() || (functions.len() == 1 && !self.policy.policy.exact_arguments) {
             return values;
@@ -216,7 +224,7 @@ impl Evaluation<'_> {
         }
         let mut set = Set::default();
         for &fact in values.facts() {
-            if function_of(fact.value).is_none_or(|function| kept.contains(&function)) {
+            if overload_of(fact.value).is_none_or(|function| kept.contains(&function)) {
                 set.insert(fact);
             }
         }
@@ -443,7 +451,7 @@ impl Evaluation<'_> {
         let field = self.find_members(class, false, name).into_iter().find_map(|found| {
             self.linker
                 .definition(found.member)
-                .filter(|link| link.kind == Kind::Field)
+                .filter(|link| matches!(link.kind, Kind::Field | Kind::Property | Kind::Constant))
         });
         field.map_or(TypeName::Unknown, |link| link.result)
     }

@@ -9,7 +9,7 @@ use syntax::facts::Kind;
 
 use super::languages::policy_of;
 use super::linker::{BaseLink, Linker, packed, register, resolve_imports};
-use super::links::{DefinitionLink, ExportLink, ImportLink, Links, NameLink, shapes};
+use super::links::{DefinitionLink, ExportLink, ImportLink, Links, NameLink, has_parts, shapes};
 use super::modules::Modules;
 use super::numbers::{DEFINITION_BITS, EXPRESSION_BITS, Numbers, match_ends};
 use super::value::{Place, Value};
@@ -212,10 +212,7 @@ impl Linker {
         new: &Links,
         changed: &mut Keys,
     ) {
-        let is_namespace = |links: &Links, place: Place| {
-            let kind = links.definition(place.id).map(|link| link.kind);
-            kind == Some(Kind::Module)
-        };
+        let is_namespace = |links: &Links, place: Place| links.definition(place.id).is_some_and(has_parts);
         for &(word, place) in before.iter().filter(|(_, place)| is_namespace(old, *place)) {
             self.namespaces.remove(&packed(place));
             if !now.contains(&(word, place)) {
@@ -286,7 +283,7 @@ impl Linker {
             };
             let of_base = |part: &[(Place, BaseLink)]| -> Vec<(Place, Place)> {
                 let known = part.iter().filter_map(|&(class, base)| match base.value {
-                    Value::Class(base) | Value::Function(base) => Some((base, class)),
+                    Value::Class(parent) | Value::Function(parent) if !base.part => Some((parent, class)),
                     _ => None,
                 });
                 known.collect()
@@ -315,7 +312,8 @@ impl Linker {
         let mut seen: WordMap<u64, ()> = below.iter().map(|&class| (packed(class), ())).collect();
         let mut next = 0;
         while next < below.len() {
-            for heir in self.heirs(below[next]).collect::<SmallVec<[Place; 4]>>() {
+            let parts = self.other_parts(below[next]);
+            for heir in self.heirs(below[next]).chain(parts).collect::<SmallVec<[Place; 4]>>() {
                 if seen.insert(packed(heir), ()).is_none() {
                     below.push(heir);
                 }

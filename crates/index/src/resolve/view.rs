@@ -230,8 +230,11 @@ impl<'a> View<'a> {
 
     /// Of definitions of one name in several projects, those that `file` is nearest to.
     fn by_project(&self, file: u32, mut found: Names) -> Names {
-        if found.len() < 2 || !self.tables.maps.has_projects() {
+        if found.len() < 2 {
             return found;
+        }
+        if !self.tables.maps.has_projects() {
+            return self.whole(found);
         }
         let distance = |found: &Found| match found {
             Found::Value(Value::Function(place) | Value::Class(place)) => self.tables.maps.distance(file, place.file),
@@ -239,7 +242,7 @@ impl<'a> View<'a> {
         };
         let least = found.iter().map(distance).min().unwrap_or(0);
         found.retain(|found| distance(found) == least);
-        found
+        self.whole(found)
     }
 
     /// The definition of a top-level variable.
@@ -255,21 +258,45 @@ impl<'a> View<'a> {
     /// The members called `name` that `class` itself has.
     pub fn own_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
         let mut found = SmallVec::new();
-        // A namespace is all its parts, whichever file they are in.
-        let mut parts = None;
-        if self.policy(class.file).policy.packages_visible {
-            self.note(Key::definition(class));
-            if let Some(&word) = self.tables.namespaces.get(&packed(class)) {
-                parts = self.qualified_types(word);
-            }
-        }
-        match parts {
-            Some(parts) => parts.iter().for_each(|&part| self.add_members(part, name, &mut found)),
-            None => self.add_members(class, name, &mut found),
+        // A namespace is all its parts, whichever file they are in, and so is a partial type.
+        match self.parts(class) {
+            [] => self.add_members(class, name, &mut found),
+            parts => parts.iter().for_each(|&part| self.add_members(part, name, &mut found)),
         }
         if found.len() > 1 && self.policy(class.file).policy.links_by_name {
             self.drop_declarations(&mut found);
         }
+        found
+    }
+
+    /// All parts of a namespace or a partial type; of anything else none.
+    pub(super) fn parts(&self, class: Place) -> &'a [Place] {
+        if !self.policy(class.file).policy.packages_visible {
+            return &[];
+        }
+        self.note(Key::definition(class));
+        let word = self.tables.namespaces.get(&packed(class));
+        word.and_then(|&word| self.qualified_types(word)).unwrap_or_default()
+    }
+
+    /// One part stands for a type that is written in several: the first that has a constructor, else the first.
+    fn whole(&self, mut found: Names) -> Names {
+        let class_of = |found: &Found| match found {
+            Found::Value(Value::Class(place)) => Some(*place),
+            _ => None,
+        };
+        let classes: SmallVec<[Place; 4]> = found.iter().filter_map(class_of).collect();
+        if classes.len() < 2 {
+            return found;
+        }
+        found.retain(|found| {
+            let Some(class) = class_of(found) else { return true };
+            let parts = self.parts(class);
+            let mut parts = parts.iter().filter(|part| classes.contains(part)).copied();
+            let first = parts.clone().next();
+            let makes = parts.find(|&part| !self.made_by(part).is_empty());
+            makes.or(first).is_none_or(|stands| stands == class)
+        });
         found
     }
 
@@ -323,12 +350,9 @@ impl<'a> View<'a> {
                 return found;
             }
         }
-        let links = &self.tables.links[class.file as usize];
-        self.note(Key::members(class));
-        for &(_, _, id) in links.all_members_of(class.id) {
-            if links.definition(id).is_some_and(|link| link.kind == Kind::Constructor) {
-                found.push(Place { file: class.file, id });
-            }
+        match self.parts(class) {
+            [] => found.extend(self.made_by(class)),
+            parts => found.extend(parts.iter().flat_map(|&part| self.made_by(part))),
         }
         let name = self.definition(class).map_or(Word(0), |link| link.name);
         for member in self.own_members(class, member_name(Kind::Constructor, name, name)) {
@@ -342,6 +366,18 @@ impl<'a> View<'a> {
         found
     }
 
+    /// The constructors that are written in the type itself.
+    fn made_by(&self, class: Place) -> SmallVec<[Place; 2]> {
+        let links = &self.tables.links[class.file as usize];
+        self.note(Key::members(class));
+        let members = links.all_members_of(class.id).iter();
+        let constructors = members.filter(|&&(_, _, id)| {
+            let link = links.definition(id);
+            link.is_some_and(|link| link.kind == Kind::Constructor)
+        });
+        constructors.map(|&(_, _, id)| Place { file: class.file, id }).collect()
+    }
+
     /// Whether some file assigns a member of this name.
     pub fn is_field(&self, name: Word) -> bool {
         self.note(Key::field_name(name));
@@ -351,7 +387,7 @@ impl<'a> View<'a> {
     /// The bases of a class as written.
     pub fn bases(&self, class: Place) -> impl Iterator<Item = BaseLink> + 'a {
         self.note(Key::ancestry(class));
-        self.tables.bases(class)
+        self.tables.bases(class).filter(|base| !base.part)
     }
 
     /// The classes that name `class` as base.
@@ -364,7 +400,12 @@ impl<'a> View<'a> {
             .into_iter()
             .flatten()
             .copied();
-        self.tables.heirs(class).chain(satisfying).collect()
+        let mut heirs: SmallVec<[Place; 4]> = self.tables.heirs(class).chain(satisfying).collect();
+        for &part in self.parts(class).iter().filter(|&&part| part != class) {
+            self.note(Key::heirs(part));
+            heirs.extend(self.tables.heirs(part));
+        }
+        heirs
     }
 
     /// The interfaces that a type implements without saying so.
@@ -378,7 +419,12 @@ impl<'a> View<'a> {
         class == ancestor
             || self
                 .ancestry(class)
-                .is_some_and(|ancestry| ancestry.classes.contains(&ancestor))
+                .is_some_and(|ancestry| ancestry.classes.contains(&ancestor) || self.is_part_of(ancestor, ancestry))
+    }
+
+    fn is_part_of(&self, class: Place, ancestry: &Ancestry) -> bool {
+        let parts = self.parts(class);
+        parts.iter().any(|part| ancestry.classes.contains(part))
     }
 
     /// A definition as value; variables have none of their own.

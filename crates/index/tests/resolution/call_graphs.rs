@@ -226,3 +226,24 @@ fn java_third() {
 fn rust_third() {
     check(include_str!("call_graphs/third/rust.txt"), "rs", 0.95, 0.9);
 }
+
+/// The fourth set: one program for each way a value or a name may take, written before its first run as well.
+#[test]
+fn python_fourth() {
+    check(include_str!("call_graphs/fourth/python.txt"), "py", 0.95, 0.9);
+}
+
+#[test]
+fn javascript_fourth() {
+    check(include_str!("call_graphs/fourth/javascript.txt"), "js", 0.95, 0.9);
+}
+
+#[test]
+fn java_fourth() {
+    check(include_str!("call_graphs/fourth/java.txt"), "java", 0.95, 0.9);
+}
+
+#[test]
+fn rust_fourth() {
+    check(include_str!("call_graphs/fourth/rust.txt"), "rs", 0.95, 0.9);
+}

@@ -147,4 +147,91 @@ class User {
     //                 ^^^^^ =calls A.cs:Paths.Short
 }
 "#;
+
+    accessors_run_code: r#"
+//- A.cs
+class Mailer { public void Send() {} }
+class App {
+    Mailer _mailer;
+    static void Ensure() {}
+    void Changed() {}
+    public Mailer Mail {
+        get { Ensure(); return _mailer; }
+        //    ^^^^^^ =calls A.cs:App.Ensure
+        set { value.Send(); Changed(); }
+        //          ^^^^ =calls A.cs:Mailer.Send
+        //                  ^^^^^^^ =calls A.cs:App.Changed
+    }
+    public Mailer Other => Make();
+    //                     ^^^^ =calls A.cs:App.Make
+    static Mailer Make() { return null; }
+    void Run() {
+        Mail.Send();
+        //   ^^^^ =calls A.cs:Mailer.Send
+        Other.Send();
+        //    ^^^^ =calls A.cs:Mailer.Send
+    }
+}
+"#;
+
+    partial_types_are_one: r#"
+//- Form.cs
+namespace Ui {
+    public partial class Form : Window, IShown {
+        public Form() { Layout(); }
+        //              ^^^^^^ =calls Form.Designer.cs:Form.Layout
+        public void Show() { this.Paint(); Later(); }
+        //                        ^^^^^ =calls Form.More.cs:Form.Paint
+        //                                 ^^^^^ =calls Form.More.cs:Form.Later
+    }
+    public class Window { protected virtual void Later() {} public virtual void Move() {} }
+    public interface IShown { void Show(); }
+}
+//- Form.Designer.cs
+namespace Ui {
+    partial class Form {
+        void Layout() { Move(); }
+        //              ^^^^ =calls Form.cs:Window.Move
+    }
+}
+//- Form.More.cs
+namespace Ui {
+    public partial class Form {
+        void Paint() { Show(); }
+        //             ^^^^ =calls Form.cs:Form.Show
+        protected override void Later() { base.Later(); }
+        //                                     ^^^^^ =calls Form.cs:Window.Later
+    }
+}
+//- Main.cs
+using Ui;
+class Main {
+    void Run() {
+        var form = new Form();
+        //             ^^^^ =calls Form.cs:Form.Form
+        form.Show();
+        //   ^^^^ =calls Form.cs:Form.Show
+    }
+}
+"#;
+
+    overloads_by_properties: r#"
+//- A.cs
+class Id {}
+class Entry { public Id Key { get; set; } public bool Open { get; set; } public const string Name = "x"; }
+class One { public void Go() {} }
+class Two { public void Go() {} }
+class Writer {
+    One Write(string name, Id id) { return null; }
+    Two Write(string name, bool yes) { return null; }
+    void Run(Entry e) {
+        Write(Entry.Name, e.Key).Go();
+        //                       ^^ =calls A.cs:One.Go
+      //^^^^^ =calls A.cs:Writer.Write
+        Write(Entry.Name, e.Open).Go();
+        //                        ^^ =calls A.cs:Two.Go
+      //^^^^^ =calls A.cs:Writer.Write
+    }
+}
+"#;
 }

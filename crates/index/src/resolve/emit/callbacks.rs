@@ -49,7 +49,7 @@ impl Emission<'_, '_> {
                         .map(|(_, set)| set.clone()),
                 );
             }
-            Some(Builtin::Invokes) => invoked.extend(arguments.all().cloned()),
+            Some(Builtin::Invokes | Builtin::Settles) => invoked.extend(arguments.all().cloned()),
             Some(Builtin::Applies | Builtin::Calls(_)) => {
                 invoked.extend(arguments.positional.first().map(|(set, _)| set.clone()))
             }

@@ -1,5 +1,6 @@
 //! Calls: from what a callee can be worth to the definitions that run.
 
+use smallvec::SmallVec;
 use syntax::facts::{Expression, ExpressionId, Flags, Kind, List, Reference, Role};
 
 use super::{Emission, End, Ends, arguments_of};
@@ -78,7 +79,7 @@ impl Emission<'_, '_> {
         }
         self.made_variants(reference.expression, values.facts(), &mut ends);
         self.ambiguous(reference.expression, &mut ends);
-        self.heirs_given(reference.expression, &mut ends);
+        self.heirs_given(reference.expression, Flags::default(), &mut ends);
         known |= !ends.is_empty() || !values.is_empty();
         let policy = self.evaluation.policy.policy;
         if policy
@@ -219,27 +220,28 @@ impl Emission<'_, '_> {
             })
     }
 
-    /// Of a decorated function that another file defines, the function itself: what its decorators put before it is told
-    /// there, not by every caller.
+    /// Of a decorated function, the function itself, and what decorators of this file put before it when both are here: what
+    /// those of another file do is told there, not by every caller.
     fn as_named(&self, values: Set) -> Set {
-        let linker = self.evaluation.linker;
+        let (linker, file) = (self.evaluation.linker, self.evaluation.file);
         let direct = |fact: &Fact| fact.evidence <= Evidence::Inherited;
-        let elsewhere = |fact: &Fact| {
-            let decorated = |place: Place| linker.definition(place).is_some_and(|link| link.decorated);
-            direct(fact)
-                && match fact.value {
-                    Value::Function(place) | Value::Method(place, _) | Value::ClassMethod(place, _) => {
-                        place.file != self.evaluation.file && decorated(place)
-                    }
-                    _ => false,
-                }
+        let decorated_in = |fact: &Fact| match fact.value {
+            Value::Function(place) | Value::Method(place, _) | Value::ClassMethod(place, _) if direct(fact) => {
+                let link = linker.definition(place);
+                link.is_some_and(|link| link.decorated).then_some(place.file)
+            }
+            _ => None,
         };
-        if !values.facts().iter().any(elsewhere) {
+        let files: SmallVec<[u32; 2]> = values.facts().iter().filter_map(decorated_in).collect();
+        if files.is_empty() {
             return values;
         }
+        let here = files.iter().all(|&found| found == file);
         let mut named = Set::default();
-        for &fact in values.facts().iter().filter(|fact| direct(fact)) {
-            named.insert(fact);
+        for &fact in values.facts() {
+            if direct(&fact) || (here && fact.value.file().is_none_or(|found| found == file)) {
+                named.insert(fact);
+            }
         }
         named
     }

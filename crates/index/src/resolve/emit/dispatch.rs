@@ -50,8 +50,8 @@ impl Emission<'_, '_> {
     }
 
     /// Adds the overrides of those heirs that are known to be the receiver of the code around: `self.step()` runs the heir's
-    /// `step` where an heir was told to run what is inherited.
-    pub(super) fn heirs_given(&mut self, callee: ExpressionId, ends: &mut Ends) {
+    /// `step` where an heir was told to run what is inherited. Only those with the flags `wanted` count.
+    pub(super) fn heirs_given(&mut self, callee: ExpressionId, wanted: Flags, ends: &mut Ends) {
         if self.evaluation.policy.policy.dispatch != Dispatch::Abstract {
             return;
         }
@@ -83,10 +83,11 @@ impl Emission<'_, '_> {
             }
             for found in self.evaluation.find_members(heir, false, word) {
                 let end = End::Definition(found.member);
-                let is_function = linker
-                    .definition(found.member)
-                    .is_some_and(|link| is_function(link.kind));
-                if is_function && !ends.iter().any(|(known, ..)| *known == end) {
+                let runs = linker.definition(found.member).is_some_and(|link| match wanted {
+                    accessor if accessor != Flags::default() => link.flags.contains(accessor),
+                    _ => is_function(link.kind),
+                });
+                if runs && !ends.iter().any(|(known, ..)| *known == end) {
                     ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
                 }
             }

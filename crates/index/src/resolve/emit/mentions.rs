@@ -31,6 +31,9 @@ impl Emission<'_, '_> {
             };
             ends.extend(accessor.map(|accessor| (End::Definition(accessor), evidence, EdgeKind::Calls)));
         }
+        if ends.iter().any(|(_, _, kind)| *kind == EdgeKind::Calls) {
+            self.heirs_given(expression, flag, ends);
+        }
         let word = self.evaluation.word(name);
         for fact in self.evaluation.expanded(object).facts() {
             let Value::Object(object) = fact.value else { continue };

@@ -24,7 +24,7 @@ pub(super) const ECMASCRIPT: Policy = Policy {
         ("JSON.parse", Builtin::Invokes),
         ("queueMicrotask", Builtin::Invokes),
         ("requestAnimationFrame", Builtin::Invokes),
-        ("Promise", Builtin::Invokes),
+        ("Promise", Builtin::Settles),
         ("Promise.resolve", Builtin::Same(0)),
         ("Promise.all", Builtin::Same(0)),
         ("Promise.race", Builtin::Element(0)),

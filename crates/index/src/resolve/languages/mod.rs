@@ -191,6 +191,8 @@ pub enum Builtin {
     Keyed(&'static str),
     /// Calls every function that it is given.
     Invokes,
+    /// Calls its argument with functions; gives what the first of them is called with.
+    Settles,
     /// Calls its first argument with the arguments from number `n` on.
     Calls(usize),
     /// Gives its first argument with the others already bound.

@@ -2,7 +2,7 @@
 
 use super::in_type;
 use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
-use crate::facts::{DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Passing, Role, Visibility};
+use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Passing, Role, Visibility};
 use tree_sitter::Node;
 
 /// `T a = …, b;` in a type.
@@ -172,7 +172,7 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     }
     match node.kind() {
         "record_declaration" | "class_declaration" | "struct_declaration" => components(lowering, node),
-        "property_declaration" => property_body(lowering, id, node),
+        "property_declaration" | "event_declaration" => property_body(lowering, id, node),
         _ => {}
     }
 }
@@ -191,12 +191,22 @@ fn decorated(lowering: &Lowering<'_>, id: DefinitionId, wanted: &str) -> bool {
 
 /// Accessors and the initial value of a property. Only a property whose getter is written out returns what that returns.
 fn property_body<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
-    let value = lowering
-        .field(node, "value")
-        .filter(|value| value.kind() != "arrow_expression_clause");
-    if let Some(value) = value {
+    if let Some(accessors) = lowering.field(node, "accessors") {
+        let name = lowering.names.intern("value");
+        lowering.bind(lowering.scope, name, Bound::Local, 0);
+        if let Some(type_) = lowering.definitions[id.index()].result {
+            let scope = lowering.scope;
+            let target = lowering.push_expression(Expression::Free { name, scope }, accessors.start_byte());
+            lowering.flows.push(Flow::Typed { target, type_ });
+        }
+        lowering.walk_node(accessors);
+    }
+    let Some(value) = lowering.field(node, "value") else {
+        return;
+    };
+    let lowered = lowering.lower(value, Role::Read);
+    if value.kind() != "arrow_expression_clause" {
         let name = lowering.definitions[id.index()].name;
-        let lowered = lowering.lower(value, Role::Read);
         set_member(lowering, name, lowered, value);
     }
 }
