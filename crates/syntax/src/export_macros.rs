@@ -1,7 +1,8 @@
-//! Macros that decorate C and C++ declarations: `class API Name {`, `LIB_EXPORT int run();`.
+//! Macros that decorate C and C++ declarations: `class API Name {`, `LIB_EXPORT int run();`, and those that stand around many:
+//! `LIB_BEGIN_NAMESPACE`, `G_END_DECLS`.
 //!
-//! A grammar cannot know that such a word expands to an attribute and takes it for a type. Each is replaced by blanks before
-//! parsing, so everything else keeps its place.
+//! A grammar cannot know that such a word expands to an attribute, a namespace or nothing, and takes it for a type. Each is
+//! replaced by blanks before parsing, so everything else keeps its place.
 
 use std::borrow::Cow;
 
@@ -11,6 +12,8 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
     let mut class_before = false;
+    // The last byte of code.
+    let mut last = 0;
     while at < bytes.len() {
         let byte = bytes[at];
         if !is_word(byte) {
@@ -24,7 +27,10 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
                 }
                 b'#' => at = end_of_line(bytes, at),
                 _ => {
-                    class_before &= byte.is_ascii_whitespace();
+                    if !byte.is_ascii_whitespace() {
+                        class_before = false;
+                        last = byte;
+                    }
                     at += 1;
                 }
             }
@@ -35,6 +41,12 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
             at += 1;
         }
         let word = &bytes[start..at];
+        if let Some(end) = around_declarations(bytes, start, at, last) {
+            found.push((start, end));
+            at = end;
+            continue;
+        }
+        last = bytes[start];
         let decorates = if class_before {
             is_capital(word) && names_class(bytes, at)
         } else {
@@ -53,7 +65,7 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     for (start, end) in found {
         blanked[start..end].fill(b' ');
     }
-    // Words are ASCII, so what is left is whole characters.
+    // Words are ASCII and arguments are blanked whole, so what is left is whole characters.
     String::from_utf8(blanked).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
@@ -92,6 +104,35 @@ fn is_export(word: &[u8]) -> bool {
         b"_HOT",
     ];
     is_capital(word) && ENDS.iter().any(|end| word.ends_with(end))
+}
+
+/// Where the macro that begins or ends a stretch of declarations is over: alone in its line after `last`, and with arguments
+/// where it is about a namespace. What other capitals stand there alone may be the type of a function whose name is on the next
+/// line.
+fn around_declarations(bytes: &[u8], start: usize, end: usize, last: u8) -> Option<usize> {
+    const EDGES: &[&[u8]] = &[b"BEGIN", b"END", b"OPEN", b"CLOSE", b"PUSH", b"POP"];
+    let word = &bytes[start..end];
+    let mut parts = word.split(|byte| *byte == b'_');
+    if !is_capital(word) || !matches!(last, 0 | b';' | b'{' | b'}') || !parts.any(|part| EDGES.contains(&part)) {
+        return None;
+    }
+    let line = memchr::memrchr(b'\n', &bytes[..start]).map_or(0, |before| before + 1);
+    let length = memchr::memchr(b'\n', &bytes[end..]).unwrap_or(bytes.len() - end);
+    let rest = &bytes[end..end + length];
+    let arguments = match rest.first() {
+        Some(b'(') if memchr::memmem::find(word, b"NAMESPACE").is_some() => memchr::memchr(b')', rest)? + 1,
+        Some(b'(') => return None,
+        _ => 0,
+    };
+    let after = rest[arguments..].trim_ascii();
+    let is_alone = bytes[line..start].trim_ascii().is_empty() && (after.is_empty() || after.starts_with(b"//"));
+    // What goes on in the next line is an expression or a function; all that is between braces is a member of a list.
+    let next = bytes.get(skip_blanks(bytes, end + length));
+    let goes_on = |byte: &u8| match byte {
+        b'}' => last == b'{',
+        byte => !(is_word(*byte) || matches!(byte, b'#' | b'/' | b'[' | b'~')),
+    };
+    (is_alone && !next.is_some_and(goes_on)).then_some(end + arguments)
 }
 
 /// Whether a declaration goes on at `at`: a type or a name follows on the same line or the next.
@@ -168,8 +209,28 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_around_declarations_becomes_blanks() {
+        assert_eq!(
+            blanked("LIB_BEGIN_NAMESPACE\nnamespace detail {\n}\nLIB_END_NAMESPACE // lib\n"),
+            "                   \nnamespace detail {\n}\n                  // lib\n"
+        );
+        assert_eq!(blanked("__BEGIN_DECLS\nint f();\n"), "             \nint f();\n");
+        assert_eq!(
+            blanked("LIB_NAMESPACE_BEGIN(lib)\nclass A {};\n"),
+            "                        \nclass A {};\n"
+        );
+    }
+
+    #[test]
     fn what_is_code_stays() {
         for code in [
+            "HANDLE\nopen(DWORD x) {}",
+            "TEST_BEGIN(name) {\n}\n",
+            "LIST_END\n{\n}\n",
+            "x = A |\nB_END\n;",
+            "enum { LIST_BEGIN,\nLIST_END\n};",
+            "enum {\nLIST_END\n};",
+            "void f() {\nLOCK_PUSH(lock)\nrun();\n}",
             "struct FOO foo;",
             "struct FILE *file;",
             "class FOO { int BAR_API; };",

@@ -39,11 +39,11 @@ pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
     }
     let text = visible_text(language, text);
     match Memory::Arena.settle() {
-        Memory::System => lower(language, &text, facts, |parts| parse(language, &text, parts), drop),
+        Memory::System => lower(language, &text, facts, |text, parts| parse(language, text, parts), drop),
         Memory::Arena => arena::within(|| {
             // The parser goes with the arena; making one is some ten allocations. The memory of the tree goes all at once.
             let parser = RefCell::new(new_parser(language));
-            let parse = |parts: &[Range]| parse_with(parser.borrow_mut().as_mut()?, &text, parts);
+            let parse = |text: &str, parts: &[Range]| parse_with(parser.borrow_mut().as_mut()?, text, parts);
             lower(language, &text, facts, parse, std::mem::forget)
         }),
     }
@@ -54,22 +54,49 @@ fn lower(
     language: &'static Language,
     text: &str,
     mut facts: FileFacts,
-    parse: impl Fn(&[Range]) -> Option<Tree>,
+    parse: impl Fn(&str, &[Range]) -> Option<Tree>,
     dispose: fn(Tree),
 ) -> FileFacts {
-    let Some(tree) = parse(&[]) else {
+    let Some(mut tree) = parse(text, &[]) else {
         let message = "not parsed: took too much work".to_owned();
         facts.problems.push(Problem { line: 1, message });
         return engine::empty(facts);
     };
+    if tree.root_node().has_error()
+        && let Some(other_text) = language.hooks.second_reading(text)
+        && let Some(mut other) = parse(&other_text, &[])
+    {
+        if unread(&other) < unread(&tree) {
+            std::mem::swap(&mut tree, &mut other);
+        }
+        dispose(other);
+    }
     let fragments = match language.embedding {
-        Embedding::Macros => Fragments::find(text, &tree, |range| parse(&[range])),
+        Embedding::Macros => Fragments::find(text, &tree, |range| parse(text, &[range])),
         _ => Fragments::default(),
     };
     let facts = engine::lower_file(language, text, &tree, &fragments, facts);
     drop(fragments);
     dispose(tree);
     facts
+}
+
+/// How much of a text the grammar could not make sense of: bytes inside errors, and what it had to imagine.
+fn unread(tree: &Tree) -> usize {
+    let mut cursor = tree.walk();
+    let mut sum = 0;
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            sum += node.byte_range().len().max(1);
+        }
+        let goes_down = node.has_error() && !node.is_error() && cursor.goto_first_child();
+        while !goes_down && !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return sum;
+            }
+        }
+    }
 }
 
 /// Parses `text` and throws the tree away: the lower bound that benchmarks compare [`extract`](crate::extract) with. In a

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::answers::{ContextPack, PackDelta};
 use crate::layout::Layout;
 use crate::tokens::Tokenizer;
 use crate::{answers, dense, gcf, gcx, markdown, places};
@@ -147,7 +148,7 @@ pub fn decode_from(text: &str, format: Format) -> Result<Value, Error> {
     match format {
         Format::Json => Ok(serde_json::from_str(text)?),
         Format::Gcx => Ok(decode_gcx(text)?),
-        Format::Gcf => Ok(gcf::from_str(text)?),
+        Format::Gcf => decode_gcf(text),
         Format::Markdown => Err(Error::Markdown),
         Format::Auto => decode(text),
     }
@@ -163,6 +164,29 @@ pub fn detect(text: &str) -> Format {
     } else {
         Format::Json
     }
+}
+
+/// A GCF text of either profile: a graph with sources behind it is a pack or what changed in one.
+fn decode_gcf(text: &str) -> Result<Value, Error> {
+    let header = text.lines().next().unwrap_or_default();
+    let says = |field: &str| header.split(' ').any(|word| word == field);
+    if !says("profile=graph") {
+        return Ok(gcf::from_str(text)?);
+    }
+    let (graph, sources) = match text.find("\nsources ") {
+        Some(end) => (&text[..=end], Some(&text[end + 1..])),
+        None => (text, None),
+    };
+    Ok(match (says("delta=true"), sources) {
+        (true, None) => serde_json::to_value(gcf::graph::decode_delta(graph)?),
+        (true, Some(sources)) => serde_json::to_value(PackDelta::from_gcf(&gcf::graph::decode_delta(graph)?, sources)?),
+        (false, None) => serde_json::to_value(gcf::graph::decode(graph)?),
+        (false, Some(sources)) => {
+            let graph = gcf::graph::decode(graph)?;
+            let numbers: Vec<u64> = (0..graph.symbols.len() as u64).collect();
+            serde_json::to_value(ContextPack::from_gcf(graph, &numbers, sources, |_, _| None)?)
+        }
+    }?)
 }
 
 /// A GCX1 text whose header is that of a known layout is read by it, so that its types are certain.

@@ -55,6 +55,12 @@ pub(crate) const MAX_NESTING: u32 = 1000;
 
 /// What a language does that its table cannot say. Every method has a default that does nothing.
 pub(crate) trait Hooks: Sync {
+    /// What a text that the grammar finds errors in may be written as, byte for byte in the same places. The reading with fewer
+    /// errors counts.
+    fn second_reading(&self, _text: &str) -> Option<String> {
+        None
+    }
+
     /// Lowers a node whose rule says `hook = true`. `None` leaves it to the rule's action.
     fn node<'t>(&self, _lowering: &mut Lowering<'t>, _node: Node<'t>, _role: Role) -> Option<ExpressionId> {
         None

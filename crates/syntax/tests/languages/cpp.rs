@@ -177,3 +177,22 @@ fn values() {
         "#]],
     );
 }
+
+#[test]
+fn macros_that_open_namespaces() {
+    check(
+        "cpp",
+        r#"LIB_BEGIN_NAMESPACE
+namespace detail {
+int one() { return two(); }
+}
+LIB_END_NAMESPACE
+"#,
+        expect![[r#"
+            module detail @2-4 "namespace detail"
+            function detail.one @3-3 "int one()" -> free int
+            return detail.one <- free two()
+            call free two in detail.one @3:19
+        "#]],
+    );
+}

@@ -152,3 +152,62 @@ export = over;
         "#]],
     );
 }
+
+/// What the grammar does not know: variance, and call signatures that end with their line.
+#[test]
+fn members_without_semicolons() {
+    check(
+        "typescript",
+        r##"
+export interface Cache<in out Key, out A = never> extends Pipeable {
+  readonly keys: Array<Key>
+}
+export const get: {
+  <Key, A>(key: Key): (self: Cache<Key, A>) => Option<A>
+  /** The other way around. */
+  <Key, A>(self: Cache<Key, A>, key: Key): Option<A>
+} = dual(2, <Key, A>(self: Cache<Key, A>, key: Key): Option<A> => find(self, key))
+export function after(): void { get(1) }
+"##,
+        expect![[r#"
+            interface Cache exported @2-4 "interface Cache<in out Key, out A = never> extends Pipeable" extends free Pipeable
+            field Cache.keys @3-3 "readonly keys: Array<Key>" -> free Array<typeparameter Key>
+            constant get exported @5-9 "const get: {" -> ?
+            lambda <lambda1> @9-9 "<Key, A>(self: Cache<Key, A>, key: Key): Option<A>" (self: Cache<typeparameter Key, typeparameter A>, key: typeparameter Key) -> free Option<typeparameter A>
+            function after exported @10-10 "function after(): void" -> other
+            export Cache = def Cache
+            export get = def get
+            export after = def after
+            type parameter self : Cache<typeparameter Key, typeparameter A>
+            type parameter key : typeparameter Key
+            return <lambda1> <- free find(parameter self, parameter key)
+            flow get <- free dual(number, def <lambda1>)
+            inherit free Pipeable in Cache @2:58
+            type free Array in Cache.keys @3:17
+            type free Key @6:3
+            type free A @6:8
+            read free key @6:11
+            type free Key @6:16
+            type Cache @6:29
+            type free Key @6:35
+            type free A @6:40
+            type free Option @6:47
+            type free A @6:54
+            type free Key @8:3
+            type free A @8:8
+            read free self @8:11
+            type Cache @8:17
+            type free Key @8:23
+            type free A @8:28
+            read free key @8:32
+            type free Key @8:37
+            type free Option @8:43
+            type free A @8:50
+            call free dual /2 @9:4
+            type Cache in <lambda1> @9:27
+            type free Option in <lambda1> @9:53
+            call free find /2 in <lambda1> @9:66
+            call get /1 in after @10:32
+        "#]],
+    );
+}

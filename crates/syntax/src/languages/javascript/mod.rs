@@ -3,6 +3,7 @@
 
 mod modules;
 mod objects;
+mod second_reading;
 
 use crate::engine::{Action, Declare, Hoist, Hooks, Lowering, MemberAssignment, NewDefinition, Parts, UNKNOWN};
 use crate::facts::{
@@ -13,6 +14,10 @@ use tree_sitter::Node;
 pub(super) struct JavaScript;
 
 impl Hooks for JavaScript {
+    fn second_reading(&self, text: &str) -> Option<String> {
+        second_reading::second_reading(text)
+    }
+
     fn node<'t>(&self, lowering: &mut Lowering<'t>, node: Node<'t>, _role: Role) -> Option<ExpressionId> {
         match node.kind() {
             "call_expression" => call(lowering, node),
