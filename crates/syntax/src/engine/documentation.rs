@@ -82,8 +82,9 @@ impl Lowering<'_> {
     /// `text` with each run of white space as one blank, at most [`MAX_SIGNATURE`] bytes.
     pub(crate) fn normalised(&mut self, text: &str) -> Name {
         let cut = floor_boundary(text, MAX_SIGNATURE);
-        let plain = text.len() <= MAX_SIGNATURE && !text.bytes().any(|byte| byte.is_ascii_control());
-        if plain {
+        let is_plain = |pair: &[u8]| !pair[1].is_ascii_control() && pair != b"  ";
+        let starts_plain = text.bytes().next().is_none_or(|byte| !byte.is_ascii_control());
+        if text.len() <= MAX_SIGNATURE && starts_plain && text.as_bytes().windows(2).all(is_plain) {
             return self.names.intern(text);
         }
         let mut line = String::with_capacity(cut);

@@ -87,8 +87,8 @@ func (l List) Len() int { return len(l) }
             field Store.Base exported @8-8 "*Base" -> free Base
             field Store.a Internal @9-9 "a, B int" -> ?
             field Store.B exported @9-9 "a, B int" -> ?
-            field Store.fn Internal @10-10 "fn   func(int) error" -> fn(?, free error)
-            field Store.m Internal @11-11 "m    map[string]*Item" -> free map<?, &free Item>
+            field Store.fn Internal @10-10 "fn func(int) error" -> fn(?, free error)
+            field Store.m Internal @11-11 "m map[string]*Item" -> free map<?, &free Item>
             interface Getter exported @14-17 "type Getter interface" embeds free fmt.Stringer
             method Getter.Get abstract exported @16-16 "Get(key string) (*Item, error)" (key: ?) -> free ()<&free Item, free error>
             interface Number exported @19-19 "type Number interface"
