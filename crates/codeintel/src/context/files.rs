@@ -30,11 +30,16 @@ const DEFINES: f32 = 0.8;
 /// The task writes the path out.
 const PATH: f32 = 1.2;
 
-/// Tests, unless the task speaks of them (a change often comes with its test, so they are held back by little); documents;
-/// generated files.
+/// Tests, unless the task speaks of them (a change often comes with its test, so they are held back by little, and behind the
+/// code that fits); documents; generated files.
 const TEST: f32 = 0.95;
 const DOCUMENT: f32 = 0.6;
 const GENERATED: f32 = 0.5;
+
+/// Files of other code that come before each file of tests …
+const CODE_BEFORE_TEST: usize = 2;
+/// … but for those that fit so much less, as a share of the test.
+const FITS_LESS: f32 = 0.5;
 
 /// Chunks of one file that count.
 const CHUNKS_OF_ONE: usize = 5;
@@ -98,7 +103,25 @@ pub(crate) fn file_scores(snapshot: &Snapshot, evidence: &FileEvidence<'_>) -> V
             *score *= GENERATED;
         }
     }
+    if !evidence.terms.about_tests {
+        let is_test = |file: usize| evidence.path_words.tests.get(file).copied().unwrap_or(false);
+        put_behind_code(&mut scores, is_test);
+    }
     normalized(scores)
+}
+
+/// Lets tests follow the code that fits: they say its words more often than it does itself, and a dozen of them would fill the pack
+/// of someone who asks how it works.
+fn put_behind_code(scores: &mut [f32], is_test: impl Fn(usize) -> bool) {
+    let fits = (0..scores.len()).filter(|&file| scores[file] > 0.0);
+    let (mut tests, code): (Vec<usize>, Vec<usize>) = fits.partition(|&file| is_test(file));
+    let mut code: Vec<f32> = code.into_iter().map(|file| scores[file]).collect();
+    code.sort_by(|a, b| b.total_cmp(a));
+    tests.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+    for (number, file) in tests.into_iter().enumerate() {
+        let last_before = code.get(CODE_BEFORE_TEST * (number + 1) - 1).copied().unwrap_or(0.0);
+        scores[file] = scores[file].min(last_before.max(scores[file] * FITS_LESS));
+    }
 }
 
 /// The sums of the best hits of each file, as shares of the most.
@@ -228,4 +251,21 @@ pub(crate) fn stems(text: &str) -> impl Iterator<Item = String> {
         }
     });
     found.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_follow_the_code_that_fits() {
+        // Code at 0 to 3, tests after it.
+        let mut scores = [0.7, 0.6, 0.5, 0.1, 1.0, 0.9, 0.4];
+        put_behind_code(&mut scores, |file| file >= 4);
+        assert_eq!(scores, [0.7, 0.6, 0.5, 0.1, 0.6, 0.45, 0.2]);
+        // Where no code fits nearly as well, the task is about the tests.
+        let mut scores = [0.1, 0.1, 0.9];
+        put_behind_code(&mut scores, |file| file == 2);
+        assert_eq!(scores, [0.1, 0.1, 0.45]);
+    }
 }

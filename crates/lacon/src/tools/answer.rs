@@ -110,20 +110,26 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
     }
     let kept = (tool.cut == Cut::Told).then(|| (reply.value.clone(), reply.layout));
     let rows = longest(&reply.value);
-    let over = match tool.cut == Cut::Rows && cannot_fit(rows, &reply.value, common) {
-        true => (rows, rows * USUAL_TOKENS_OF_ROW),
+    let whole = match tool.cut == Cut::Rows && cannot_fit(rows, &reply.value, common) {
+        true => Whole {
+            size: rows,
+            tokens: None,
+        },
         false => {
             let whole = said(tool, reply, common, None)?;
             let tokens = whole.tokens();
             if tokens <= common.max_tokens || whole.is_not_modified {
                 return Ok(delivered(tool, desk, whole, common));
             }
-            (whole.size, tokens)
+            Whole {
+                size: whole.size,
+                tokens: Some(tokens),
+            }
         }
     };
     match kept {
         Some((value, layout)) => told(tool, Reply { value, layout }, common),
-        None => fit(tool, desk, arguments, common, over).map(|candidate| delivered(tool, desk, candidate, common)),
+        None => fit(tool, desk, arguments, common, &whole).map(|candidate| delivered(tool, desk, candidate, common)),
     }
 }
 
@@ -374,14 +380,21 @@ fn longest(value: &Value) -> usize {
         .unwrap_or_default()
 }
 
+/// An answer that does not fit.
+struct Whole {
+    /// Rows, lines or symbols in it.
+    size: usize,
+    /// Where they were counted.
+    tokens: Option<usize>,
+}
+
 /// The largest answer that costs at most what was asked.
 fn fit(
     tool: &Tool,
     desk: &Desk,
     arguments: &Map<String, Value>,
     common: &Common,
-    // Size and tokens of the whole.
-    mut over: (usize, usize),
+    whole: &Whole,
 ) -> Result<Candidate, Refusal> {
     let too_large = |tokens: usize| {
         refusal(
@@ -392,29 +405,39 @@ fn fit(
             ),
         )
     };
+    // Sizes with their tokens: one that fits, one that does not. Of the second they may be guessed: by those of the first, once
+    // there is one.
+    let mut fits = (0, 0);
+    let mut over = (whole.size, whole.tokens.unwrap_or(whole.size * USUAL_TOKENS_OF_ROW));
+    let mut is_counted = whole.tokens.is_some();
     if tool.cut == Cut::Never {
         return Err(too_large(over.1));
     }
-    // Sizes with their tokens: one that fits, one that does not.
-    let mut fits = (0, 0);
+    let enough = common.max_tokens - common.max_tokens / NEARLY;
+    // What is aimed at lies between enough and too much.
+    let aim = (enough + common.max_tokens) / 2;
     let mut best: Option<Candidate> = None;
     let mut tries = 0;
-    while over.0 - fits.0 > 1 && fits.1 < common.max_tokens - common.max_tokens / NEARLY {
+    while over.0 - fits.0 > 1 && fits.1 < enough {
         // Tokens grow with size almost evenly, so the size that should just fit is tried; where they do not, halving ends it.
         let share = match tries % 3 {
             2 => 0.5,
-            _ => (common.max_tokens - fits.1) as f64 / (over.1 - fits.1) as f64,
+            _ => (aim - fits.1) as f64 / over.1.saturating_sub(fits.1).max(1) as f64,
         };
         tries += 1;
         let guess = fits.0 + ((over.0 - fits.0) as f64 * share) as usize;
         let size = guess.clamp(fits.0 + 1, over.0 - 1);
         let candidate = smaller(tool, desk, arguments, common, size)?;
         let tokens = candidate.tokens();
-        if tokens <= common.max_tokens {
-            fits = (size, tokens);
-            best = Some(candidate);
-        } else {
+        if tokens > common.max_tokens {
             over = (size, tokens);
+            is_counted = true;
+            continue;
+        }
+        fits = (size, tokens);
+        best = Some(candidate);
+        if !is_counted {
+            over.1 = tokens * over.0 / size;
         }
     }
     best.ok_or_else(|| too_large(over.1))
