@@ -107,8 +107,9 @@ struct Tokens {
     answers: usize,
     sent: usize,
     json: usize,
-    saved: f64,
-    worst_saved: f64,
+    /// Shares; none without answers.
+    saved: Option<f64>,
+    worst_saved: Option<f64>,
     worst: String,
 }
 
@@ -519,8 +520,8 @@ fn weigh(client: &mut Client, ids: &[String], waiting: &impl Fn(Value) -> Value)
             answers,
             sent,
             json: json_sum,
-            saved: 1.0 - sent as f64 / json_sum.max(1) as f64,
-            worst_saved: if answers > 0 { worst.0 } else { 0.0 },
+            saved: (answers > 0).then(|| 1.0 - sent as f64 / json_sum.max(1) as f64),
+            worst_saved: (answers > 0).then_some(worst.0),
             worst: worst.1,
         });
     }
@@ -565,14 +566,15 @@ fn said(measured: &Measured) -> String {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header(["tool", "answers", "tokens", "as JSON", "saved", "least saved"]);
+    let percent = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0));
     for row in &measured.tokens {
         table.add_row([
             row.tool.to_string(),
             row.answers.to_string(),
             row.sent.to_string(),
             row.json.to_string(),
-            format!("{:.1} %", row.saved * 100.0),
-            format!("{:.1} %", row.worst_saved * 100.0),
+            percent(row.saved),
+            percent(row.worst_saved),
         ]);
     }
     for column in 1..6 {
