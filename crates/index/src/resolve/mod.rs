@@ -88,7 +88,7 @@ pub const ROUNDS: usize = 3;
 const MAX_KEPT: usize = 20_000;
 
 /// How much memory may hold what evaluations leave for the next round.
-const SHELF_BYTES: i64 = 64 << 20;
+const SHELF_BYTES: i64 = 96 << 20;
 
 pub(crate) type Keys = HashSet<Key, BuildHasherDefault<Identity>>;
 

@@ -9,6 +9,7 @@
 //! does. While that happens, a step sees what it would have seen in a first pass, which is what earlier steps said.
 
 mod kept;
+mod pool;
 
 use std::cell::RefCell;
 
@@ -19,6 +20,7 @@ use super::words::{Key, Word, WordMap};
 use crate::model::Evidence;
 
 pub(super) use kept::Kept;
+use pool::{EMPTY, Pool};
 
 /// A key that the file reads or contributes to.
 struct Slot {
@@ -27,12 +29,8 @@ struct Slot {
     own: Set,
     /// What the other files say, once somebody asked: that stays the same for a whole round.
     others: Option<Set>,
-    /// When `own` changed last.
-    changed: u32,
     /// Some step said something about it before that it may not say any more.
     touched: bool,
-    /// Following: it is not what it was when the pass was kept.
-    news: bool,
     /// It is in the journal.
     saved: bool,
     /// The first step that read it, or [`NOTHING`].
@@ -45,9 +43,7 @@ impl Slot {
             key,
             own: Set::default(),
             others: None,
-            changed: 0,
             touched: false,
-            news: false,
             saved: false,
             reader: NOTHING,
         }
@@ -69,8 +65,8 @@ struct Trace {
 const SLOT: u32 = 1 << 31;
 /// The input that stands for what all decorators make.
 const DECORATED: u32 = SLOT - 1;
-/// About what a slot takes when it is kept, besides its facts.
-const KEPT_SLOT: usize = 32;
+/// What a slot takes when it is kept.
+const KEPT_SLOT: usize = 24;
 /// No input: stands before those of each step.
 const NOTHING: u32 = u32::MAX;
 
@@ -88,7 +84,7 @@ enum Pass {
 /// What a later pass changed.
 enum Undo {
     Trace(u32, Trace),
-    Value(u32, (u32, u32), u32),
+    Value(u32, u32, u32),
     Slot(u32, Set, u32),
     Decorated(Word, Option<(u32, Set)>, u32),
 }
@@ -96,21 +92,26 @@ enum Undo {
 /// What was found, read and said in one file, by expression, key and step.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// By expression: a run of `arena`.
-    sets: Vec<(u32, u32)>,
-    arena: Vec<Fact>,
+    /// By expression: its value, as a list of `pool`.
+    sets: Vec<u32>,
+    pool: Pool,
     /// By expression: when its value changed last.
     values: Vec<u32>,
     /// Following, by expression: its value is not what it was when the pass was kept.
     news: Vec<bool>,
     numbers: WordMap<Key, u32>,
     slots: Vec<Slot>,
+    /// By slot: when what the file itself says changed last.
+    slot_changed: Vec<u32>,
+    /// Following, by slot: it is not what it was when the pass was kept.
+    slot_news: Vec<bool>,
     /// By step.
     traces: Vec<Trace>,
     inputs: RefCell<Vec<u32>>,
-    /// Slot and run of `facts` for each contribution.
-    said: Vec<(u32, u32, u32)>,
-    facts: Vec<Fact>,
+    /// Slot and list of `pool` for each contribution.
+    said: Vec<(u32, u32)>,
+    /// What is being said.
+    saying: Vec<Fact>,
     /// What decorators make of each decorated definition, and the step that said so.
     decorated: WordMap<Word, (u32, Set)>,
     decorated_at: u32,
@@ -143,7 +144,7 @@ pub(super) struct Ledger {
 impl Ledger {
     pub(super) fn new(steps: usize, expressions: usize) -> Ledger {
         Ledger {
-            sets: vec![(0, 0); expressions],
+            sets: vec![EMPTY; expressions],
             values: vec![0; expressions],
             late: vec![false; expressions],
             is_open: vec![false; steps],
@@ -163,15 +164,17 @@ impl Ledger {
 
     fn refresh(&mut self, round: &Round, reader: u32, changed: Option<&Changed>) {
         let may_differ = |key: Key| changed.is_none_or(|changed| changed.get(&key).is_some_and(|&by| by != reader));
-        for slot in &mut self.slots {
+        for (slot, news) in self.slots.iter_mut().zip(&mut self.slot_news) {
             if let Some(others) = &mut slot.others
                 && may_differ(slot.key)
             {
                 let mut now = Set::default();
                 round.read(slot.key, reader, &mut now);
-                slot.news = *others != now;
-                self.any_news |= slot.news;
-                *others = now;
+                if *others != now {
+                    *news = true;
+                    self.any_news = true;
+                    *others = now;
+                }
             }
         }
     }
@@ -181,15 +184,15 @@ impl Ledger {
         while let Some(undo) = self.journal.pop() {
             match undo {
                 Undo::Trace(step, trace) => self.traces[step as usize] = trace,
-                Undo::Value(expression, run, changed) => {
-                    self.sets[expression as usize] = run;
+                Undo::Value(expression, set, changed) => {
+                    self.sets[expression as usize] = set;
                     self.values[expression as usize] = changed;
                 }
                 Undo::Slot(number, own, changed) => {
                     let slot = &mut self.slots[number as usize];
                     slot.own = own;
-                    slot.changed = changed;
                     slot.saved = false;
+                    self.slot_changed[number as usize] = changed;
                 }
                 Undo::Decorated(name, Some(known), at) => {
                     self.decorated.insert(name, known);
@@ -207,8 +210,8 @@ impl Ledger {
     /// About how much memory it takes when it is kept.
     pub(super) fn size(&self) -> usize {
         (self.sets.len() + 2 * self.open.len() + self.inputs.borrow().len() + 4 * self.said.len()) * size_of::<u32>()
-            + (self.arena.len() + self.facts.len()) * size_of::<Fact>()
-            + self.slots.len() * (KEPT_SLOT + size_of::<Fact>())
+            + self.pool.size()
+            + self.slots.len() * KEPT_SLOT
     }
 
     /// The next step that this pass may have to run.
@@ -282,9 +285,7 @@ impl Ledger {
         }
         self.traces[step].inputs.1 = self.inputs.get_mut().len() as u32;
         let (before, now) = (self.traces[step].said, (self.since as u32, self.said.len() as u32));
-        if self.says_same(before, now) {
-            let first = self.said.get(self.since).map(|&(_, start, _)| start as usize);
-            self.facts.truncate(first.unwrap_or(self.facts.len()));
+        if self.run(before) == self.run(now) {
             self.said.truncate(self.since);
             return;
         }
@@ -302,23 +303,18 @@ impl Ledger {
     }
 
     fn touch(&mut self, slot: u32) {
+        if self.pass == Pass::Followed {
+            self.slot_news[slot as usize] = true;
+        }
         let slot = &mut self.slots[slot as usize];
         slot.touched = true;
         if self.pass == Pass::Followed {
-            slot.news = true;
             self.restless |= slot.reader != NOTHING;
         }
         self.any_touched = true;
     }
 
-    fn says_same(&self, before: (u32, u32), now: (u32, u32)) -> bool {
-        let (before, now) = (self.run(before), self.run(now));
-        let facts = |&(_, start, end): &(u32, u32, u32)| &self.facts[start as usize..end as usize];
-        let same = |(one, other): (&(u32, u32, u32), &(u32, u32, u32))| one.0 == other.0 && facts(one) == facts(other);
-        before.len() == now.len() && before.iter().zip(now).all(same)
-    }
-
-    fn run(&self, (start, end): (u32, u32)) -> &[(u32, u32, u32)] {
+    fn run(&self, (start, end): (u32, u32)) -> &[(u32, u32)] {
         &self.said[start as usize..end as usize]
     }
 
@@ -327,7 +323,7 @@ impl Ledger {
         self.any_input(trace, |input| {
             let changed = match input {
                 DECORATED => self.decorated_at,
-                input if input & SLOT != 0 => self.slots[(input & !SLOT) as usize].changed,
+                input if input & SLOT != 0 => self.slot_changed[(input & !SLOT) as usize],
                 input => self.values[input as usize],
             };
             changed >= trace.at
@@ -338,7 +334,7 @@ impl Ledger {
     fn has_news(&self, trace: Trace) -> bool {
         self.any_input(trace, |input| match input {
             DECORATED => self.decorated_news,
-            input if input & SLOT != 0 => self.slots[(input & !SLOT) as usize].news,
+            input if input & SLOT != 0 => self.slot_news[(input & !SLOT) as usize],
             input => self.news[input as usize],
         })
     }
@@ -362,9 +358,7 @@ impl Ledger {
             self.restless_at_first = self.restless;
             self.is_open = Vec::new();
             self.decorated_news = false;
-            for slot in &mut self.slots {
-                slot.news = false;
-            }
+            self.slot_news = Vec::new();
         }
     }
 
@@ -372,10 +366,10 @@ impl Ledger {
     fn gather(&mut self, first: bool) {
         let mut said: WordMap<u64, (Set, u32)> = WordMap::default();
         for trace in &self.traces {
-            for &(slot, start, end) in &self.said[trace.said.0 as usize..trace.said.1 as usize] {
+            for &(slot, list) in &self.said[trace.said.0 as usize..trace.said.1 as usize] {
                 if self.slots[slot as usize].touched {
                     let (set, last) = said.entry(u64::from(slot)).or_default();
-                    set.extend(&self.facts[start as usize..end as usize]);
+                    set.extend(self.pool.get(list));
                     *last = trace.at;
                 }
             }
@@ -391,9 +385,9 @@ impl Ledger {
             let slot = &mut self.slots[number];
             slot.touched = false;
             if first {
-                slot.changed = last;
+                self.slot_changed[number] = last;
             } else if slot.own != now {
-                slot.changed = self.clock;
+                self.slot_changed[number] = self.clock;
                 self.restless |= slot.reader != NOTHING;
             }
             slot.own = now;
@@ -404,26 +398,28 @@ impl Ledger {
     fn save(&mut self, number: u32) {
         let slot = &mut self.slots[number as usize];
         if !std::mem::replace(&mut slot.saved, true) {
-            self.journal.push(Undo::Slot(number, slot.own.clone(), slot.changed));
+            let changed = self.slot_changed[number as usize];
+            self.journal.push(Undo::Slot(number, slot.own.clone(), changed));
         }
     }
 
     /// The value of an expression as the running step sees it.
     pub(super) fn value(&self, expression: usize) -> &[Fact] {
-        let Some(&(start, end)) = self.sets.get(expression) else {
+        let Some(&set) = self.sets.get(expression) else {
             return &[];
         };
         self.note(expression as u32);
         if self.pass == Pass::Followed && expression as u32 >= self.step {
             return &[];
         }
-        &self.arena[start as usize..end as usize]
+        self.pool.get(set)
     }
 
     /// Sets the value of the expression whose step is running.
     pub(super) fn set_value(&mut self, expression: usize, facts: &[Fact]) {
-        let (start, end) = self.sets[expression];
-        if self.arena[start as usize..end as usize] == *facts {
+        let before = self.sets[expression];
+        let now = self.pool.number(facts);
+        if before == now {
             return;
         }
         self.restless |= self.late[expression];
@@ -431,14 +427,12 @@ impl Ledger {
             Pass::First => {}
             Pass::Followed => self.news[expression] = true,
             Pass::Later => {
-                let undo = Undo::Value(expression as u32, (start, end), self.values[expression]);
+                let undo = Undo::Value(expression as u32, before, self.values[expression]);
                 self.journal.push(undo);
             }
         }
         self.values[expression] = self.clock;
-        let start = self.arena.len() as u32;
-        self.arena.extend_from_slice(facts);
-        self.sets[expression] = (start, self.arena.len() as u32);
+        self.sets[expression] = now;
     }
 
     /// What decorators make of a definition as the running step sees it.
@@ -506,7 +500,7 @@ impl Ledger {
         if self.sayers.is_none() {
             let mut sayers = Vec::with_capacity(self.said.len());
             for (step, trace) in (0..).zip(&self.traces) {
-                sayers.extend(self.run(trace.said).iter().map(|&(slot, _, _)| (slot, step)));
+                sayers.extend(self.run(trace.said).iter().map(|&(slot, _)| (slot, step)));
             }
             sayers.sort_unstable();
             sayers.dedup();
@@ -522,18 +516,18 @@ impl Ledger {
         self.add_said(&self.said[self.since..], number, set);
     }
 
-    fn add_said(&self, said: &[(u32, u32, u32)], number: u32, set: &mut Set) {
-        for &(_, start, end) in said.iter().filter(|(slot, _, _)| *slot == number) {
-            set.extend(&self.facts[start as usize..end as usize]);
+    fn add_said(&self, said: &[(u32, u32)], number: u32, set: &mut Set) {
+        for &(_, list) in said.iter().filter(|(slot, _)| *slot == number) {
+            set.extend(self.pool.get(list));
         }
     }
 
     /// Says `facts` about `key`, believed for no better reason than `at_best`.
     pub(super) fn say(&mut self, key: Key, facts: &[Fact], at_best: Evidence) {
         let number = self.number(key);
-        let start = self.facts.len();
-        self.facts.extend(facts.iter().map(|fact| fact.at_best(at_best)));
-        self.said.push((number, start as u32, self.facts.len() as u32));
+        self.saying.clear();
+        self.saying.extend(facts.iter().map(|fact| fact.at_best(at_best)));
+        self.said.push((number, self.pool.number(&self.saying)));
         if self.pass == Pass::Followed {
             return;
         }
@@ -541,9 +535,9 @@ impl Ledger {
             self.save(number);
         }
         let slot = &mut self.slots[number as usize];
-        for &fact in &self.facts[start..] {
+        for &fact in &self.saying {
             if slot.own.grow(fact) {
-                slot.changed = self.clock;
+                self.slot_changed[number as usize] = self.clock;
                 self.restless |= slot.reader <= self.step;
             }
         }
@@ -554,6 +548,10 @@ impl Ledger {
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
             self.slots.push(Slot::new(key));
+            self.slot_changed.push(0);
+            if self.pass == Pass::Followed {
+                self.slot_news.push(false);
+            }
         }
         number
     }

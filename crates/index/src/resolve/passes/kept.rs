@@ -3,39 +3,40 @@
 //! The one trick: a first pass runs its steps in order, so that when each ran, which values are late and where every run
 //! starts can be told from the order; and steps that look at nothing that can change need no trace at all.
 
+use super::pool::{EMPTY, Pool};
 use super::{DECORATED, Ledger, Pass, SLOT, Slot, Trace};
-use crate::resolve::value::{Fact, Set};
+use crate::resolve::value::Set;
 use crate::resolve::words::{Key, Word, WordMap};
 
 /// Everything of a [`Ledger`] that cannot be told from the rest.
 #[derive(Default)]
 pub(in crate::resolve) struct Kept {
     steps: usize,
-    /// By expression: end of its value in `arena`.
+    /// By expression: its value, as a list of `pool`.
     values: Vec<u32>,
-    arena: Vec<Fact>,
+    pool: Pool,
     open: Vec<u32>,
     /// By open step: end of its inputs.
     input_ends: Vec<u32>,
     inputs: Vec<u32>,
     /// Steps that said something, and the end of it in `said`.
     sayers: Vec<(u32, u32)>,
-    /// Slots, and the ends of what was said about them in `facts`.
+    /// Slots, and what was said about them.
     said: Vec<(u32, u32)>,
-    facts: Vec<Fact>,
     slots: Vec<KeptSlot>,
-    slot_facts: Vec<Fact>,
     decorated: WordMap<Word, (u32, Set)>,
     decorated_at: u32,
     restless: bool,
 }
 
+/// Instead of a list of the pool: nobody asked.
+const UNREAD: u32 = u32::MAX;
+
 struct KeptSlot {
     key: Key,
-    /// Ends of what it holds in [`Kept::slot_facts`].
     own: u32,
+    /// [`UNREAD`] when nobody asked.
     others: u32,
-    is_read: bool,
     changed: u32,
     reader: u32,
 }
@@ -45,19 +46,14 @@ impl Kept {
     pub(super) fn new(ledger: Ledger) -> Kept {
         let mut kept = Kept {
             steps: ledger.traces.len(),
-            values: Vec::with_capacity(ledger.sets.len()),
-            arena: Vec::with_capacity(ledger.sets.iter().map(|(start, end)| (end - start) as usize).sum()),
+            values: ledger.sets,
+            pool: ledger.pool,
             input_ends: Vec::with_capacity(ledger.open.len()),
             slots: Vec::with_capacity(ledger.slots.len()),
             decorated_at: ledger.decorated_at,
             restless: ledger.restless_at_first,
             ..Kept::default()
         };
-        for &(start, end) in &ledger.sets {
-            kept.arena
-                .extend_from_slice(&ledger.arena[start as usize..end as usize]);
-            kept.values.push(kept.arena.len() as u32);
-        }
         let inputs = ledger.inputs.borrow();
         for &step in &ledger.open {
             let (start, end) = ledger.traces[step as usize].inputs;
@@ -66,36 +62,28 @@ impl Kept {
         }
         drop(inputs);
         for (step, trace) in (0..).zip(&ledger.traces) {
-            for &(slot, start, end) in ledger.run(trace.said) {
-                kept.facts
-                    .extend_from_slice(&ledger.facts[start as usize..end as usize]);
-                kept.said.push((slot, kept.facts.len() as u32));
-            }
+            let said = &ledger.said[trace.said.0 as usize..trace.said.1 as usize];
+            kept.said.extend_from_slice(said);
             if trace.said.0 < trace.said.1 {
                 kept.sayers.push((step, kept.said.len() as u32));
             }
         }
-        for slot in ledger.slots {
-            kept.slot_facts.extend_from_slice(slot.own.facts());
-            let own = kept.slot_facts.len() as u32;
+        for (slot, changed) in ledger.slots.iter().zip(ledger.slot_changed) {
             let others = slot.others.as_ref();
-            kept.slot_facts.extend_from_slice(others.map_or(&[], Set::facts));
             kept.slots.push(KeptSlot {
                 key: slot.key,
-                own,
-                others: kept.slot_facts.len() as u32,
-                is_read: slot.others.is_some(),
-                changed: slot.changed,
+                own: kept.pool.number(slot.own.facts()),
+                others: others.map_or(UNREAD, |others| kept.pool.number(others.facts())),
+                changed,
                 reader: slot.reader,
             });
         }
+        kept.pool.shrink();
         kept.open = ledger.open;
         kept.open.shrink_to_fit();
         kept.inputs.shrink_to_fit();
         kept.sayers.shrink_to_fit();
         kept.said.shrink_to_fit();
-        kept.facts.shrink_to_fit();
-        kept.slot_facts.shrink_to_fit();
         kept.decorated = ledger.decorated;
         kept
     }
@@ -103,15 +91,13 @@ impl Kept {
     /// About how much memory it takes.
     pub(in crate::resolve) fn size(&self) -> usize {
         size_of_val(&self.values[..])
-            + size_of_val(&self.arena[..])
+            + self.pool.size()
             + size_of_val(&self.open[..])
             + size_of_val(&self.input_ends[..])
             + size_of_val(&self.inputs[..])
             + size_of_val(&self.sayers[..])
             + size_of_val(&self.said[..])
-            + size_of_val(&self.facts[..])
             + size_of_val(&self.slots[..])
-            + size_of_val(&self.slot_facts[..])
     }
 
     /// The ledger again, about to be followed.
@@ -125,15 +111,12 @@ impl Kept {
         ledger.decorated_at = self.decorated_at;
         ledger.decorated = self.decorated;
         ledger.is_open = Vec::new();
-        let mut start = 0;
-        for (expression, end) in self.values.into_iter().enumerate() {
-            if start < end {
-                ledger.sets[expression] = (start, end);
-                ledger.values[expression] = expression as u32 + 1;
+        for ((at, value), changed) in (1..).zip(&self.values).zip(&mut ledger.values) {
+            if *value != EMPTY {
+                *changed = at;
             }
-            start = end;
         }
-        ledger.arena = self.arena;
+        ledger.sets = self.values;
         for (step, trace) in (1..).zip(&mut ledger.traces) {
             *trace = Trace {
                 at: step,
@@ -157,28 +140,22 @@ impl Kept {
             ledger.traces[step as usize].said = (start, end);
             start = end;
         }
-        let mut start = 0;
-        ledger.said.reserve(self.said.len());
-        for (slot, end) in self.said {
-            ledger.said.push((slot, start, end));
-            start = end;
-        }
-        ledger.facts = self.facts;
+        ledger.said = self.said;
         ledger.numbers.reserve(self.slots.len());
         ledger.slots.reserve(self.slots.len());
-        let mut start = 0;
+        ledger.slot_news = vec![false; self.slots.len()];
         for (number, slot) in (0..).zip(self.slots) {
-            let (own, others) = (slot.own as usize, slot.others as usize);
+            let others = (slot.others != UNREAD).then(|| Set::copied(self.pool.get(slot.others)));
             ledger.numbers.insert(slot.key, number);
+            ledger.slot_changed.push(slot.changed);
             ledger.slots.push(Slot {
-                own: Set::copied(&self.slot_facts[start..own]),
-                others: slot.is_read.then(|| Set::copied(&self.slot_facts[own..others])),
-                changed: slot.changed,
+                own: Set::copied(self.pool.get(slot.own)),
+                others,
                 reader: slot.reader,
                 ..Slot::new(slot.key)
             });
-            start = others;
         }
+        ledger.pool = self.pool;
         ledger
     }
 }

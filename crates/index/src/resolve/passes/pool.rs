@@ -1,0 +1,78 @@
+//! The different lists of facts that come up in one file, each kept once and told by a number.
+//!
+//! Names of one variable, mentions of one class, receivers of one method are worth the same: a file has a few lists for every
+//! hundred expressions. So a value is four bytes, two values are compared by their numbers, and a whole evaluation is small
+//! enough to be kept until the next round.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use hashbrown::HashTable;
+
+use crate::resolve::value::Fact;
+
+/// The number of the list without facts.
+pub(super) const EMPTY: u32 = 0;
+
+/// Lists of facts by number.
+#[derive(Default)]
+pub(super) struct Pool {
+    facts: Vec<Fact>,
+    /// By number: where the list ends; the one without facts has no entry.
+    ends: Vec<u32>,
+    numbers: HashTable<u32>,
+}
+
+impl Pool {
+    /// The list of this number.
+    pub(super) fn get(&self, number: u32) -> &[Fact] {
+        list(&self.facts, &self.ends, number)
+    }
+
+    /// The number of a list.
+    pub(super) fn number(&mut self, wanted: &[Fact]) -> u32 {
+        if wanted.is_empty() {
+            return EMPTY;
+        }
+        let (facts, ends) = (&self.facts, &self.ends);
+        let found = self
+            .numbers
+            .find(hash(wanted), |&number| list(facts, ends, number) == wanted);
+        if let Some(&number) = found {
+            return number;
+        }
+        self.facts.extend_from_slice(wanted);
+        self.ends.push(self.facts.len() as u32);
+        let number = self.ends.len() as u32;
+        let (facts, ends) = (&self.facts, &self.ends);
+        self.numbers
+            .insert_unique(hash(wanted), number, |&number| hash(list(facts, ends, number)));
+        number
+    }
+
+    /// Gives back what was reserved while it grew.
+    pub(super) fn shrink(&mut self) {
+        self.facts.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&self.facts[..]) + size_of_val(&self.ends[..]) + self.numbers.capacity() * 5
+    }
+}
+
+fn list<'a>(facts: &'a [Fact], ends: &[u32], number: u32) -> &'a [Fact] {
+    let Some(last) = number.checked_sub(1) else {
+        return &[];
+    };
+    let start = last.checked_sub(1).map_or(0, |before| ends[before as usize]);
+    &facts[start as usize..ends[last as usize] as usize]
+}
+
+fn hash(facts: &[Fact]) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+    for fact in facts {
+        fact.hash(&mut hasher);
+    }
+    hasher.finish()
+}
