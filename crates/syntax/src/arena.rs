@@ -68,7 +68,11 @@ const CLASSES: usize = SMALL_CLASSES + usize::BITS as usize;
 /// How much is taken from the system at a time.
 const CHUNK: usize = 512 << 10;
 /// How many chunks a thread keeps between files.
-const KEPT_CHUNKS: usize = 4;
+const KEPT_CHUNKS: usize = 6;
+/// How much is taken at a time for a file that fills those chunks and as many again. So large a block is mapped by every
+/// allocator on its own: only what is written takes memory, and all of it goes back to the system with the tree of that file,
+/// where smaller blocks would stay between those of others.
+const LARGE_CHUNK: usize = 48 << 20;
 
 thread_local! {
     static CURRENT: Cell<*mut Arena> = const { Cell::new(ptr::null_mut()) };
@@ -153,7 +157,12 @@ impl Arena {
         let needed = size + ALIGNMENT;
         let fits = |chunk: &Chunk| chunk.layout.size() >= needed;
         if !self.chunks.get(self.used).is_some_and(fits) {
-            self.chunks.insert(self.used, Chunk::new(needed.max(CHUNK)));
+            let usual = if self.used < 2 * KEPT_CHUNKS {
+                CHUNK
+            } else {
+                LARGE_CHUNK
+            };
+            self.chunks.insert(self.used, Chunk::new(needed.max(usual)));
         }
         let chunk = &self.chunks[self.used];
         self.used += 1;

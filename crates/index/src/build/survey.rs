@@ -18,6 +18,9 @@ use crate::snapshot::{FileFlags, SNAPSHOT_VERSION};
 use crate::store::{FactsKey, FactsStore, Known, Location, Stats, StoreError};
 use crate::tree::{MAX_MANIFEST, Manifest, is_manifest};
 
+/// Files from this size on are read before all others.
+const LARGE_FILE: u64 = 256 << 10;
+
 /// A tree by content.
 pub(super) struct Survey {
     /// In path order.
@@ -85,19 +88,23 @@ pub(super) fn survey_all(
     let done = AtomicUsize::new(0);
     let known = &*stats;
     let room = Room::of(total);
-    let surveyed: Vec<Surveyed> = walk
-        .candidates
-        .par_iter()
-        .with_max_len(1)
-        .map(|candidate| {
-            let surveyed = survey_one(candidate, location, config, facts, known, searchable, &room);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if done.is_multiple_of(64) || done == total {
-                hear(Progress::Extracted { done, total });
-            }
-            surveyed
-        })
-        .collect::<Result<_, _>>()?;
+    let one = |at: usize| -> Result<(usize, Surveyed), StoreError> {
+        let surveyed = survey_one(&walk.candidates[at], location, config, facts, known, searchable, &room)?;
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(64) || done == total {
+            hear(Progress::Extracted { done, total });
+        }
+        Ok((at, surveyed))
+    };
+    // A syntax tree is up to a hundred times the size of its file: those of large files come while nothing else takes memory.
+    let (large, rest): (Vec<usize>, Vec<usize>) =
+        (0..total).partition(|&at| walk.candidates[at].stamp.size >= LARGE_FILE);
+    let mut surveyed: Vec<(usize, Surveyed)> = Vec::with_capacity(total);
+    for part in [large, rest] {
+        let part = part.into_par_iter().with_max_len(1).map(one);
+        surveyed.extend(part.collect::<Result<Vec<_>, _>>()?);
+    }
+    surveyed.sort_unstable_by_key(|(at, _)| *at);
     let mut survey = Survey {
         files: Vec::with_capacity(surveyed.len()),
         skipped: walk.skipped,
@@ -107,7 +114,7 @@ pub(super) fn survey_all(
         extracted: 0,
         extracted_bytes: 0,
     };
-    for one in surveyed {
+    for (_, one) in surveyed {
         survey.add(one, stats);
     }
     survey.skipped.sort_unstable();
