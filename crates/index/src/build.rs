@@ -344,9 +344,8 @@ impl Indexer {
                 time.resolve = began.elapsed();
                 hear(Progress::Writing);
                 let began = Instant::now();
-                let path = self
-                    .directory
-                    .replace("snapshot", |file| state.write(&survey, digest, file))?;
+                let (pool, directory) = (&self.pool, &self.directory);
+                let path = pool.install(|| directory.replace("snapshot", |file| state.write(&survey, digest, file)))?;
                 time.write = began.elapsed();
                 Snapshot::open(&path)?
             }

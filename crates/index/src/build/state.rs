@@ -109,7 +109,12 @@ impl State {
     }
 
     /// Writes the snapshot of the survey that was last applied.
-    pub(super) fn write(&mut self, survey: &Survey, digest: [u8; 32], out: &mut (impl Write + Seek)) -> io::Result<()> {
+    pub(super) fn write(
+        &mut self,
+        survey: &Survey,
+        digest: [u8; 32],
+        out: &mut (impl Write + Seek + Send),
+    ) -> io::Result<()> {
         let files: Vec<FileInput<'_>> = self
             .files
             .iter()

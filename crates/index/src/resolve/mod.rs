@@ -276,15 +276,10 @@ impl State {
         sink: &(dyn Fn(FileId, ResolvedFile) + Sync),
     ) {
         let modified: HashSet<u32> = change.modified.iter().map(|file| file.0).collect();
-        let dirty = |reads: &(dyn Fn(usize) -> Arc<[Key]> + Sync), diverged: &Changed, alone: &[u32]| -> Vec<u32> {
-            let is_known = |file: &u32| modified.contains(file) || alone.binary_search(file).is_ok();
-            (0..tree.file_count() as u32)
-                .into_par_iter()
-                .filter(|file| is_known(file) || is_affected(&reads(*file as usize), *file, diverged))
-                .collect()
-        };
+        let count = tree.file_count() as u32;
+        let is_known = |file: u32, alone: &[u32]| modified.contains(&file) || alone.binary_search(&file).is_ok();
         let shelf = Shelf::new(tree.file_count(), SHELF_BYTES);
-        let relinked: Changed = relinked.into_iter().map(|key| (key, MANY)).collect();
+        let relinked = by_nobody(&relinked);
         // Keys on which the histories differ after the round before.
         let mut diverged = relinked.clone();
         // Those who feel a difference that is none to all others, sorted.
@@ -292,7 +287,12 @@ impl State {
         for number in 1..=ROUNDS {
             let (done, rest) = self.rounds.split_at_mut(number);
             let (before, after) = (&done[number - 1], &mut rest[0]);
-            let files = dirty(&|file| after.said[file].reads.clone(), &diverged, &alone);
+            let sought = Sought::new(&diverged);
+            let reads = |file: u32| &after.said[file as usize].reads;
+            let files: Vec<u32> = (0..count)
+                .into_par_iter()
+                .filter(|&file| is_known(file, &alone) || sought.is_in(reads(file), file))
+                .collect();
             let said: Vec<Said> = files
                 .par_iter()
                 .map(|&file| say(tree, &self.linker, &before.round, file, false, None, &shelf).0)
@@ -301,7 +301,11 @@ impl State {
             alone = after.exchange(&files, said, &mut diverged);
         }
         let last = &self.rounds[ROUNDS];
-        let files = dirty(&|file| self.read[file].clone(), &diverged, &alone);
+        let sought = Sought::new(&diverged);
+        let files: Vec<u32> = (0..count)
+            .into_par_iter()
+            .filter(|&file| is_known(file, &alone) || sought.is_in(&self.read[file as usize], file))
+            .collect();
         let read: Vec<Arc<[Key]>> = files
             .par_iter()
             .map(|&file| {
@@ -323,28 +327,54 @@ fn add_changed(changed: &mut Changed, key: Key, file: u32) {
     }
 }
 
-/// Whether one of the sorted `reads` is among `keys`.
-fn has_read(reads: &[Key], keys: &Keys) -> bool {
-    if keys.len() < reads.len() / 16 {
-        keys.iter().any(|key| reads.binary_search(key).is_ok())
-    } else {
-        !keys.is_empty() && reads.iter().any(|key| keys.contains(key))
+/// Keys that are looked for among what every file has read. A small table of bits that fits into the nearest memory says of
+/// nearly all others at once that they are none of them.
+struct Sought<'a> {
+    keys: &'a Changed,
+    sieve: Box<[u64]>,
+}
+
+impl<'a> Sought<'a> {
+    /// Bits of the sieve for one key.
+    const BITS: usize = 16;
+
+    fn new(keys: &'a Changed) -> Sought<'a> {
+        let words = (keys.len() * Self::BITS / 64).next_power_of_two().clamp(16, 1 << 12);
+        let mut sieve = vec![0; words].into_boxed_slice();
+        for key in keys.keys() {
+            let (word, bit) = Self::place(*key, words);
+            sieve[word] |= bit;
+        }
+        Sought { keys, sieve }
+    }
+
+    /// Keys are hashes, so any bits of them will do.
+    fn place(key: Key, words: usize) -> (usize, u64) {
+        ((key.0 >> 6) as usize & (words - 1), 1 << (key.0 & 63))
+    }
+
+    /// Whether one of the sorted `reads` of `reader` is said differently by others: what a file says itself it knows anyway.
+    fn is_in(&self, reads: &[Key], reader: u32) -> bool {
+        if self.keys.len() < reads.len() / 64 {
+            let mut keys = self.keys.iter();
+            return keys.any(|(key, &by)| by != reader && reads.binary_search(key).is_ok());
+        }
+        let may_be = |key: Key| {
+            let (word, bit) = Self::place(key, self.sieve.len());
+            self.sieve[word] & bit != 0
+        };
+        let by_others = |key| self.keys.get(key).is_some_and(|&by| by != reader);
+        !self.keys.is_empty() && reads.iter().any(|key| may_be(*key) && by_others(key))
     }
 }
 
-/// Whether one of the sorted `reads` of `reader` is said differently by others: what a file says itself it knows anyway.
-fn is_affected(reads: &[Key], reader: u32, changed: &Changed) -> bool {
-    if changed.len() < reads.len() / 16 {
-        let mut changed = changed.iter();
-        changed.any(|(key, &by)| by != reader && reads.binary_search(key).is_ok())
-    } else {
-        let by_others = |key| changed.get(key).is_some_and(|&by| by != reader);
-        !changed.is_empty() && reads.iter().any(by_others)
-    }
+/// Keys that someone is said to have changed, as if nobody in particular had.
+fn by_nobody(keys: &Keys) -> Changed {
+    keys.iter().map(|&key| (key, MANY)).collect()
 }
 
 impl Said {
-    /// As [`is_affected`], where so much changes that order would not help.
+    /// As [`Sought::is_in`], where so much changes that order would not help.
     fn is_affected(&self, reader: u32, changed: &Changed) -> bool {
         let by_others = |key| changed.get(key).is_some_and(|&by| by != reader);
         !changed.is_empty() && self.reads.iter().any(by_others)

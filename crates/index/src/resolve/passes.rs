@@ -25,27 +25,30 @@ use pool::{EMPTY, Pool};
 /// A key that the file reads or contributes to.
 struct Slot {
     key: Key,
-    /// What the file itself says: in the pass before or in this one.
-    own: Set,
-    /// What the other files say, once somebody asked: that stays the same for a whole round.
-    others: Option<Set>,
+    /// What the file itself says, as a list of the pool: in the pass before or in this one.
+    own: u32,
+    /// What the other files say, once somebody asked, or [`UNREAD`]: that stays the same for a whole round.
+    others: u32,
+    /// The first step that read it, or [`NOTHING`].
+    reader: u32,
     /// Some step said something about it before that it may not say any more.
     touched: bool,
     /// It is in the journal.
     saved: bool,
-    /// The first step that read it, or [`NOTHING`].
-    reader: u32,
 }
+
+/// Instead of a list of the pool: nobody asked.
+const UNREAD: u32 = u32::MAX;
 
 impl Slot {
     fn new(key: Key) -> Slot {
         Slot {
             key,
-            own: Set::default(),
-            others: None,
+            own: EMPTY,
+            others: UNREAD,
+            reader: NOTHING,
             touched: false,
             saved: false,
-            reader: NOTHING,
         }
     }
 }
@@ -66,7 +69,7 @@ const SLOT: u32 = 1 << 31;
 /// The input that stands for what all decorators make.
 const DECORATED: u32 = SLOT - 1;
 /// What a slot takes when it is kept.
-const KEPT_SLOT: usize = 24;
+const KEPT_SLOT: usize = size_of::<Slot>() + size_of::<u32>();
 /// No input: stands before those of each step.
 const NOTHING: u32 = u32::MAX;
 
@@ -85,7 +88,7 @@ enum Pass {
 enum Undo {
     Trace(u32, Trace),
     Value(u32, u32, u32),
-    Slot(u32, Set, u32),
+    Slot(u32, u32, u32),
     Decorated(Word, Option<(u32, Set)>, u32),
 }
 
@@ -165,15 +168,14 @@ impl Ledger {
     fn refresh(&mut self, round: &Round, reader: u32, changed: Option<&Changed>) {
         let may_differ = |key: Key| changed.is_none_or(|changed| changed.get(&key).is_some_and(|&by| by != reader));
         for (slot, news) in self.slots.iter_mut().zip(&mut self.slot_news) {
-            if let Some(others) = &mut slot.others
-                && may_differ(slot.key)
-            {
+            if slot.others != UNREAD && may_differ(slot.key) {
                 let mut now = Set::default();
                 round.read(slot.key, reader, &mut now);
-                if *others != now {
+                let now = self.pool.number(now.facts());
+                if slot.others != now {
                     *news = true;
                     self.any_news = true;
-                    *others = now;
+                    slot.others = now;
                 }
             }
         }
@@ -379,6 +381,7 @@ impl Ledger {
                 continue;
             }
             let (now, last) = said.remove(&(number as u64)).unwrap_or_default();
+            let now = self.pool.number(now.facts());
             if !first && self.slots[number].own != now {
                 self.save(number as u32);
             }
@@ -399,7 +402,7 @@ impl Ledger {
         let slot = &mut self.slots[number as usize];
         if !std::mem::replace(&mut slot.saved, true) {
             let changed = self.slot_changed[number as usize];
-            self.journal.push(Undo::Slot(number, slot.own.clone(), changed));
+            self.journal.push(Undo::Slot(number, slot.own, changed));
         }
     }
 
@@ -475,23 +478,25 @@ impl Ledger {
         if self.running {
             slot.reader = slot.reader.min(self.step);
         }
-        let others = slot.others.get_or_insert_with(|| {
-            let mut set = Set::default();
-            round.read(key, reader, &mut set);
-            set
-        });
+        if slot.others == UNREAD {
+            let mut others = Set::default();
+            round.read(key, reader, &mut others);
+            slot.others = self.pool.number(others.facts());
+        }
+        let (own, others) = (slot.own, slot.others);
         if self.pass == Pass::Followed {
-            let mut set = others.clone();
-            if !slot.own.is_empty() || slot.touched || self.since < self.said.len() {
+            let said = own != EMPTY || slot.touched || self.since < self.said.len();
+            let mut set = Set::copied(self.pool.get(others));
+            if said {
                 self.add_said_before(number, &mut set);
             }
             return set;
         }
-        if slot.own.is_empty() {
-            return others.clone();
+        if own == EMPTY {
+            return Set::copied(self.pool.get(others));
         }
-        let mut set = slot.own.clone();
-        set.extend(others.facts());
+        let mut set = Set::copied(self.pool.get(own));
+        set.extend(self.pool.get(others));
         set
     }
 
@@ -527,7 +532,8 @@ impl Ledger {
         let number = self.number(key);
         self.saying.clear();
         self.saying.extend(facts.iter().map(|fact| fact.at_best(at_best)));
-        self.said.push((number, self.pool.number(&self.saying)));
+        let list = self.pool.number(&self.saying);
+        self.said.push((number, list));
         if self.pass == Pass::Followed {
             return;
         }
@@ -535,11 +541,18 @@ impl Ledger {
             self.save(number);
         }
         let slot = &mut self.slots[number as usize];
+        if slot.own == list {
+            return;
+        }
+        let mut own = Set::copied(self.pool.get(slot.own));
+        let mut grown = false;
         for &fact in &self.saying {
-            if slot.own.grow(fact) {
-                self.slot_changed[number as usize] = self.clock;
-                self.restless |= slot.reader <= self.step;
-            }
+            grown |= own.grow(fact);
+        }
+        if grown {
+            slot.own = self.pool.number(own.facts());
+            self.slot_changed[number as usize] = self.clock;
+            self.restless |= slot.reader <= self.step;
         }
     }
 
@@ -558,13 +571,13 @@ impl Ledger {
 
     /// What the file contributes.
     pub(super) fn contributions(&self) -> Vec<(Key, &[Fact])> {
-        let said = self.slots.iter().filter(|slot| !slot.own.is_empty());
-        said.map(|slot| (slot.key, slot.own.facts())).collect()
+        let said = self.slots.iter().filter(|slot| slot.own != EMPTY);
+        said.map(|slot| (slot.key, self.pool.get(slot.own))).collect()
     }
 
     /// The keys that were read.
     pub(super) fn reads(&self) -> impl Iterator<Item = Key> {
-        let read = self.slots.iter().filter(|slot| slot.others.is_some());
+        let read = self.slots.iter().filter(|slot| slot.others != UNREAD);
         read.map(|slot| slot.key)
     }
 }

@@ -15,7 +15,7 @@ use super::numbers::{DEFINITION_BITS, EXPRESSION_BITS, Numbers, match_ends};
 use super::value::{Place, Value};
 use super::view::Notes;
 use super::words::{Key, Word, WordMap};
-use super::{Keys, has_read};
+use super::{Keys, Sought, by_nobody};
 use crate::model::FileId;
 use crate::packages::Packages;
 use crate::tree::{Change, Tree};
@@ -105,9 +105,11 @@ impl Linker {
             led.extend(before.into_iter().chain(now).map(Key::path));
         }
         let known: Vec<u32> = change.modified.iter().map(|file| file.0).collect();
+        let led_elsewhere = by_nobody(&led);
+        let sought = Sought::new(&led_elsewhere);
         let concerned: Vec<u32> = (0..self.links.len() as u32)
             .into_par_iter()
-            .filter(|file| has_read(&self.parts[*file as usize].import_notes, &led))
+            .filter(|file| sought.is_in(&self.parts[*file as usize].import_notes, *file))
             .collect();
         for file in concerned.into_iter().filter(|file| known.binary_search(file).is_err()) {
             others.push((file, Links::clone(&self.links[file as usize])));
@@ -344,9 +346,11 @@ impl Linker {
 
     /// The modified files and those that looked at something that changed.
     fn to_search(&self, modified: &[u32], changed: &Keys, notes: impl Fn(&Linker, usize) -> &[Key] + Sync) -> Vec<u32> {
+        let changed = by_nobody(changed);
+        let sought = Sought::new(&changed);
         (0..self.links.len() as u32)
             .into_par_iter()
-            .filter(|file| modified.contains(file) || has_read(notes(self, *file as usize), changed))
+            .filter(|file| modified.contains(file) || sought.is_in(notes(self, *file as usize), *file))
             .collect()
     }
 }

@@ -16,6 +16,8 @@ use super::format::{EdgeBits, MAX_COLUMN};
 const BLOCK: u32 = 16;
 /// Where the column ends and the form starts in [`EdgeBits`].
 const FORM_SHIFT: u32 = MAX_COLUMN.count_ones();
+/// Most bytes of one number.
+const MAX_BYTES: usize = 5;
 /// Forms there can be.
 const FORMS: usize = 1 << (u32::BITS - FORM_SHIFT);
 
@@ -31,6 +33,8 @@ pub(crate) struct Edge {
 /// The forms that occur in a snapshot. The most frequent come first, so that nearly all have a number of one byte.
 pub(crate) struct Forms {
     forms: Vec<U16>,
+    /// How many edges have each of `forms`.
+    counts: Vec<u32>,
     /// Number of each form.
     numbers: Vec<u32>,
 }
@@ -44,18 +48,26 @@ impl Forms {
             .map(|form| form as u16)
             .collect();
         forms.sort_by_key(|&form| std::cmp::Reverse(counts[usize::from(form)]));
+        let sorted = forms.iter().map(|&form| counts[usize::from(form)]).collect();
         let mut numbers = counts;
         for (number, &form) in (0..).zip(&forms) {
             numbers[usize::from(form)] = number;
         }
         Forms {
             forms: forms.into_iter().map(U16::new).collect(),
+            counts: sorted,
             numbers,
         }
     }
 
     pub(crate) fn table(&self) -> &[U16] {
         &self.forms
+    }
+
+    /// Each form, as an edge at column 0 has it, and how many edges do.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = (EdgeBits, u32)> {
+        let forms = self.forms.iter().map(|form| EdgeBits(u32::from(form.get()) << FORM_SHIFT));
+        forms.zip(self.counts.iter().copied())
     }
 }
 
@@ -93,18 +105,25 @@ impl EdgeWriter {
     }
 
     pub(crate) fn append(&mut self, edge: Edge, bytes: &mut Vec<u8>) {
-        let before = bytes.len();
         if self.count.is_multiple_of(BLOCK) {
             self.blocks.push(U32::new(self.length as u32));
             (self.target, self.line) = (0, 0);
         }
-        put_number(bytes, self.forms.numbers[(edge.bits.0 >> FORM_SHIFT) as usize]);
-        put_number(bytes, folded(edge.target.wrapping_sub(self.target)));
-        put_number(bytes, folded(edge.line.wrapping_sub(self.line)));
-        put_number(bytes, edge.bits.column());
+        let numbers = [
+            self.forms.numbers[(edge.bits.0 >> FORM_SHIFT) as usize],
+            folded(edge.target.wrapping_sub(self.target)),
+            folded(edge.line.wrapping_sub(self.line)),
+            edge.bits.column(),
+        ];
+        // Bytes are gathered apart, so that there is one look at the room that is left instead of one for each.
+        let (mut told, mut length) = ([0; 4 * MAX_BYTES], 0);
+        for number in numbers {
+            length = put_at(&mut told, length, number);
+        }
+        bytes.extend_from_slice(&told[..length]);
         (self.target, self.line) = (edge.target, edge.line);
         self.count += 1;
-        self.length += (bytes.len() - before) as u64;
+        self.length += length as u64;
     }
 }
 
@@ -214,12 +233,25 @@ impl Iterator for Rising<'_> {
 }
 
 /// Seven bits a byte, the lowest first; the highest bit says that more follow.
-fn put_number(bytes: &mut Vec<u8>, mut number: u32) {
-    while number >= 128 {
-        bytes.push(number as u8 | 128);
-        number >>= 7;
+fn put_number(bytes: &mut Vec<u8>, number: u32) {
+    if number < 128 {
+        return bytes.push(number as u8);
     }
-    bytes.push(number as u8);
+    let mut told = [0; MAX_BYTES];
+    let length = put_at(&mut told, 0, number);
+    bytes.extend_from_slice(&told[..length]);
+}
+
+/// Puts a number at a place where there is room for it, and returns where it ends.
+#[inline]
+fn put_at(told: &mut [u8], mut at: usize, mut number: u32) -> usize {
+    while number >= 128 {
+        told[at] = number as u8 | 128;
+        number >>= 7;
+        at += 1;
+    }
+    told[at] = number as u8;
+    at + 1
 }
 
 #[inline]

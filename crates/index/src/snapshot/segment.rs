@@ -475,30 +475,26 @@ impl FileEdges {
         renumber: impl Fn(FileId) -> Option<FileId>,
         moved: impl Fn(FileId) -> Option<&'t Vec<Option<u32>>>,
     ) {
-        let stays = |edge: &FileEdge| {
-            edge.file == EXTERNAL
-                || (renumber(FileId(edge.file)) == Some(FileId(edge.file)) && moved(FileId(edge.file)).is_none())
-        };
-        if self.edges.iter().all(stays) {
-            return;
-        }
         // Files and symbols keep their order among themselves, so the edges do too.
-        let followed = self.edges.iter().filter_map(|edge| {
+        let mut edges = std::mem::take(&mut self.edges).into_vec();
+        edges.retain_mut(|edge| {
             if edge.file == EXTERNAL {
-                return Some(*edge);
+                return true;
             }
-            let file = renumber(FileId(edge.file))?;
-            let to = match moved(file) {
-                None => edge.to,
-                Some(table) => table.get(edge.to as usize).copied().flatten()?,
+            let Some(file) = renumber(FileId(edge.file)) else {
+                return false;
             };
-            Some(FileEdge {
-                file: file.0,
-                to,
-                ..*edge
-            })
+            edge.file = file.0;
+            match moved(file) {
+                None => true,
+                Some(table) => {
+                    let to = table.get(edge.to as usize).copied().flatten();
+                    edge.to = to.unwrap_or(edge.to);
+                    to.is_some()
+                }
+            }
         });
-        self.edges = followed.collect();
+        self.edges = edges.into_boxed_slice();
     }
 }
 

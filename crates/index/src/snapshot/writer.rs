@@ -1,7 +1,7 @@
 //! Assembles a snapshot from the segments of its files and streams it out, section by section.
 //!
-//! Nothing here depends on the history of a build: the same files give the same bytes. Memory beyond the segments is four
-//! bytes per edge and twelve per symbol.
+//! Nothing here depends on the history of a build: the same files give the same bytes. Memory beyond the segments is some
+//! seven bytes per edge and twelve per symbol.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -15,7 +15,7 @@ use super::format::{
 };
 use super::header_checksum;
 use super::names::Names;
-use super::segment::{EXTERNAL, FileEdges, Segment};
+use super::segment::{EXTERNAL, FileEdge, FileEdges, Segment};
 use super::symbol_row::{SymbolRow, WideSymbol};
 use crate::scan::Skipped;
 
@@ -51,7 +51,7 @@ const ALIGNMENT: u64 = 64;
 const BLOCK: usize = 1 << 18;
 
 /// Writes a whole snapshot.
-pub(crate) fn write(input: Input<'_>, out: &mut (impl Write + Seek)) -> io::Result<()> {
+pub(crate) fn write(input: Input<'_>, out: &mut (impl Write + Seek + Send)) -> io::Result<()> {
     let mut sink = Sink::new(out)?;
     let mut assembly = Assembly::new(&input)?;
     assembly.write_files(&mut sink)?;
@@ -180,89 +180,44 @@ impl<'a> Assembly<'a> {
         sink.end()
     }
 
-    fn write_edges(&mut self, sink: &mut Sink<'_, impl Write + Seek>, externals: &mut Names) -> io::Result<()> {
-        let external_numbers = self.rank_externals(externals);
-        let symbol_count = self.symbol_count() as usize;
-        let target_of = |bases: &[u32], file: u32, to: u32| match file {
-            EXTERNAL => symbol_count as u32 + external_numbers[to as usize],
-            file => bases[file as usize] + to,
-        };
-
-        // `starts[target + 1]` counts first and is then summed up to where each target's run starts.
-        let mut starts = vec![0u32; symbol_count + self.externals.len() + 1];
-        let mut out_offsets = Vec::with_capacity(symbol_count + 1);
-        let all = self.files.iter().flat_map(|file| &file.edges.edges);
-        let forms = Forms::of(all.map(|edge| EdgeBits(edge.bits)));
+    /// Both directions are laid out at the same time: they have nothing in common but what they read.
+    fn write_edges(
+        &mut self,
+        sink: &mut Sink<'_, impl Write + Seek + Send>,
+        externals: &mut Names,
+    ) -> io::Result<()> {
+        let files = self.files;
+        let all = files.iter().flat_map(|file| &file.edges.edges);
+        let (used, forms) = rayon::join(
+            || used_externals(files, externals.len()),
+            || Forms::of(all.map(|edge| EdgeBits(edge.bits))),
+        );
+        for (bits, count) in forms.counted() {
+            self.totals.edges[bits.kind() as usize][bits.origin() as usize] += u64::from(count);
+        }
         sink.whole(section::EDGE_FORMS, 2, forms.table().as_bytes())?;
-        let mut writer = EdgeWriter::new(forms);
-        let mut bytes = Vec::new();
-        sink.begin(section::EDGES, 1)?;
-        for file in self.files {
-            bytes.clear();
-            let mut edges = file.edges.edges.iter().peekable();
-            for symbol in 0..file.segment.symbols.len() as u32 {
-                out_offsets.push(U32::new(writer.count()));
-                while let Some(edge) = edges.next_if(|edge| edge.from <= symbol) {
-                    let target = target_of(&self.symbol_bases, edge.file, edge.to);
-                    starts[target as usize + 1] += 1;
-                    let bits = EdgeBits(edge.bits);
-                    self.totals.edges[bits.kind() as usize][bits.origin() as usize] += 1;
-                    let line = edge.line;
-                    writer.append(Edge { target, line, bits }, &mut bytes);
-                }
-            }
-            sink.put(&bytes)?;
-        }
-        sink.end()?;
-        if writer.length() >= u64::from(u32::MAX) {
-            return Err(io::Error::other("the edges of the tree exceed four gigabytes"));
-        }
-        let edge_count = writer.count();
-        sink.whole(section::EDGE_BLOCKS, 4, writer.blocks.as_bytes())?;
-        out_offsets.push(U32::new(edge_count));
-        sink.whole(section::OUT_OFFSETS, 4, out_offsets.as_bytes())?;
-        drop(out_offsets);
-
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut in_edges = vec![0u32; edge_count as usize];
-        let mut number = 0u32;
-        for file in self.files {
-            for edge in &file.edges.edges {
-                let cursor = &mut starts[target_of(&self.symbol_bases, edge.file, edge.to) as usize];
-                in_edges[*cursor as usize] = number;
-                *cursor += 1;
-                number += 1;
-            }
-        }
-        // Each cursor stands at the end of its run now, where the next one starts.
-        sink.begin(section::IN_EDGES, 1)?;
-        let (mut start, mut length) = (0, 0);
-        for end in &mut starts {
-            bytes.clear();
-            put_rising(&mut bytes, in_edges.get(start..*end as usize).unwrap_or_default());
-            sink.put(&bytes)?;
-            start = *end as usize;
-            *end = length;
-            length += bytes.len() as u32;
-        }
-        sink.end()?;
-        sink.numbers(section::IN_OFFSETS, &starts)?;
+        let targets = Targets {
+            externals: self.rank_externals(externals, used),
+            bases: &self.symbol_bases,
+            symbols: self.symbol_count(),
+        };
+        let ends = self.symbol_count() as usize + self.externals.len();
+        let (outgoing, incoming) = rayon::join(
+            || write_outgoing(files, &targets, forms, sink),
+            || Incoming::new(files, &targets, ends),
+        );
+        outgoing?;
+        sink.whole(section::IN_EDGES, 1, &incoming.bytes)?;
+        sink.numbers(section::IN_OFFSETS, &incoming.starts)?;
         sink.whole(section::EXTERNALS, size_of::<TextRecord>(), self.externals.as_bytes())
     }
 
-    /// Lays out the names of the externals that some edge ends in and returns the rank of each number of the table.
-    fn rank_externals(&mut self, externals: &mut Names) -> Vec<u32> {
+    /// Lays out the names of the externals that are used and returns the rank of each number of the table.
+    fn rank_externals(&mut self, externals: &mut Names, used: Vec<bool>) -> Vec<u32> {
         let mut ranks = vec![u32::MAX; externals.len()];
-        for file in self.files {
-            for edge in file.edges.edges.iter().filter(|edge| edge.file == EXTERNAL) {
-                ranks[edge.to as usize] = 0;
-            }
-        }
         let order = externals.ordered().to_vec();
         for number in order {
-            if ranks[number as usize] != u32::MAX {
+            if used[number as usize] {
                 ranks[number as usize] = self.externals.len() as u32;
                 let text = externals.text(number);
                 self.externals.push(TextRecord {
@@ -356,6 +311,104 @@ impl<'a> Assembly<'a> {
         sink.whole(section::LANGUAGES, size_of::<LanguageRecord>(), languages.as_bytes())?;
         sink.whole(section::SKIPPED, size_of::<SkippedRecord>(), skipped.as_bytes())?;
         sink.whole(section::MISC_TEXT, 1, misc)
+    }
+}
+
+/// What edges end in, as the snapshot numbers it.
+struct Targets<'a> {
+    bases: &'a [u32],
+    /// By number of the name in the build's table.
+    externals: Vec<u32>,
+    symbols: u32,
+}
+
+impl Targets<'_> {
+    fn of(&self, edge: &FileEdge) -> u32 {
+        match edge.file {
+            EXTERNAL => self.symbols + self.externals[edge.to as usize],
+            file => self.bases[file as usize] + edge.to,
+        }
+    }
+}
+
+/// Which externals some edge ends in.
+fn used_externals(files: &[FileInput<'_>], externals: usize) -> Vec<bool> {
+    let mut used = vec![false; externals];
+    for file in files {
+        for edge in file.edges.edges.iter().filter(|edge| edge.file == EXTERNAL) {
+            used[edge.to as usize] = true;
+        }
+    }
+    used
+}
+
+fn write_outgoing(
+    files: &[FileInput<'_>],
+    targets: &Targets<'_>,
+    forms: Forms,
+    sink: &mut Sink<'_, impl Write + Seek>,
+) -> io::Result<()> {
+    let mut offsets = Vec::with_capacity(targets.symbols as usize + 1);
+    let mut writer = EdgeWriter::new(forms);
+    let mut bytes = Vec::new();
+    sink.begin(section::EDGES, 1)?;
+    for file in files {
+        bytes.clear();
+        let mut edges = file.edges.edges.iter().peekable();
+        for symbol in 0..file.segment.symbols.len() as u32 {
+            offsets.push(U32::new(writer.count()));
+            while let Some(edge) = edges.next_if(|edge| edge.from <= symbol) {
+                let (target, line, bits) = (targets.of(edge), edge.line, EdgeBits(edge.bits));
+                writer.append(Edge { target, line, bits }, &mut bytes);
+            }
+        }
+        sink.put(&bytes)?;
+    }
+    sink.end()?;
+    if writer.length() >= u64::from(u32::MAX) {
+        return Err(io::Error::other("the edges of the tree exceed four gigabytes"));
+    }
+    sink.whole(section::EDGE_BLOCKS, 4, writer.blocks.as_bytes())?;
+    offsets.push(U32::new(writer.count()));
+    sink.whole(section::OUT_OFFSETS, 4, offsets.as_bytes())
+}
+
+/// The numbers of the edges that end in each target.
+struct Incoming {
+    bytes: Vec<u8>,
+    /// Where the bytes of each target start, and the end.
+    starts: Vec<u32>,
+}
+
+impl Incoming {
+    fn new(files: &[FileInput<'_>], targets: &Targets<'_>, ends: usize) -> Incoming {
+        let edges = || files.iter().flat_map(|file| &file.edges.edges);
+        // `starts[target + 1]` counts first and is then summed up to where each target's run starts.
+        let mut starts = vec![0u32; ends + 1];
+        let mut count = 0;
+        for edge in edges() {
+            starts[targets.of(edge) as usize + 1] += 1;
+            count += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut numbers = vec![0u32; count];
+        for (number, edge) in (0..).zip(edges()) {
+            let cursor = &mut starts[targets.of(edge) as usize];
+            numbers[*cursor as usize] = number;
+            *cursor += 1;
+        }
+        // Each cursor stands at the end of its run now, where the next one starts.
+        let mut bytes = Vec::with_capacity(2 * count);
+        let mut start = 0;
+        for end in &mut starts {
+            let length = bytes.len() as u32;
+            put_rising(&mut bytes, numbers.get(start..*end as usize).unwrap_or_default());
+            start = *end as usize;
+            *end = length;
+        }
+        Incoming { bytes, starts }
     }
 }
 

@@ -4,9 +4,9 @@
 //! starts can be told from the order; and steps that look at nothing that can change need no trace at all.
 
 use super::pool::{EMPTY, Pool};
-use super::{DECORATED, Ledger, Pass, SLOT, Slot, Trace};
+use super::{DECORATED, KEPT_SLOT, Ledger, Pass, SLOT, Slot, Trace};
 use crate::resolve::value::Set;
-use crate::resolve::words::{Key, Word, WordMap};
+use crate::resolve::words::{Word, WordMap};
 
 /// Everything of a [`Ledger`] that cannot be told from the rest.
 #[derive(Default)]
@@ -23,22 +23,11 @@ pub(in crate::resolve) struct Kept {
     sayers: Vec<(u32, u32)>,
     /// Slots, and what was said about them.
     said: Vec<(u32, u32)>,
-    slots: Vec<KeptSlot>,
+    slots: Vec<Slot>,
+    slot_changed: Vec<u32>,
     decorated: WordMap<Word, (u32, Set)>,
     decorated_at: u32,
     restless: bool,
-}
-
-/// Instead of a list of the pool: nobody asked.
-const UNREAD: u32 = u32::MAX;
-
-struct KeptSlot {
-    key: Key,
-    own: u32,
-    /// [`UNREAD`] when nobody asked.
-    others: u32,
-    changed: u32,
-    reader: u32,
 }
 
 impl Kept {
@@ -49,7 +38,6 @@ impl Kept {
             values: ledger.sets,
             pool: ledger.pool,
             input_ends: Vec::with_capacity(ledger.open.len()),
-            slots: Vec::with_capacity(ledger.slots.len()),
             decorated_at: ledger.decorated_at,
             restless: ledger.restless_at_first,
             ..Kept::default()
@@ -68,16 +56,10 @@ impl Kept {
                 kept.sayers.push((step, kept.said.len() as u32));
             }
         }
-        for (slot, changed) in ledger.slots.iter().zip(ledger.slot_changed) {
-            let others = slot.others.as_ref();
-            kept.slots.push(KeptSlot {
-                key: slot.key,
-                own: kept.pool.number(slot.own.facts()),
-                others: others.map_or(UNREAD, |others| kept.pool.number(others.facts())),
-                changed,
-                reader: slot.reader,
-            });
-        }
+        kept.slots = ledger.slots;
+        kept.slot_changed = ledger.slot_changed;
+        kept.slots.shrink_to_fit();
+        kept.slot_changed.shrink_to_fit();
         kept.pool.shrink();
         kept.open = ledger.open;
         kept.open.shrink_to_fit();
@@ -97,7 +79,7 @@ impl Kept {
             + size_of_val(&self.inputs[..])
             + size_of_val(&self.sayers[..])
             + size_of_val(&self.said[..])
-            + size_of_val(&self.slots[..])
+            + self.slots.len() * KEPT_SLOT
     }
 
     /// The ledger again, about to be followed.
@@ -141,20 +123,11 @@ impl Kept {
             start = end;
         }
         ledger.said = self.said;
-        ledger.numbers.reserve(self.slots.len());
-        ledger.slots.reserve(self.slots.len());
+        let keys = self.slots.iter().map(|slot| slot.key);
+        ledger.numbers = keys.zip(0..).collect();
         ledger.slot_news = vec![false; self.slots.len()];
-        for (number, slot) in (0..).zip(self.slots) {
-            let others = (slot.others != UNREAD).then(|| Set::copied(self.pool.get(slot.others)));
-            ledger.numbers.insert(slot.key, number);
-            ledger.slot_changed.push(slot.changed);
-            ledger.slots.push(Slot {
-                own: Set::copied(self.pool.get(slot.own)),
-                others,
-                reader: slot.reader,
-                ..Slot::new(slot.key)
-            });
-        }
+        ledger.slots = self.slots;
+        ledger.slot_changed = self.slot_changed;
         ledger.pool = self.pool;
         ledger
     }
