@@ -66,7 +66,10 @@ impl Forms {
 
     /// Each form, as an edge at column 0 has it, and how many edges do.
     pub(crate) fn counted(&self) -> impl Iterator<Item = (EdgeBits, u32)> {
-        let forms = self.forms.iter().map(|form| EdgeBits(u32::from(form.get()) << FORM_SHIFT));
+        let forms = self
+            .forms
+            .iter()
+            .map(|form| EdgeBits(u32::from(form.get()) << FORM_SHIFT));
         forms.zip(self.counts.iter().copied())
     }
 }

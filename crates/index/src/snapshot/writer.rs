@@ -181,11 +181,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// Both directions are laid out at the same time: they have nothing in common but what they read.
-    fn write_edges(
-        &mut self,
-        sink: &mut Sink<'_, impl Write + Seek + Send>,
-        externals: &mut Names,
-    ) -> io::Result<()> {
+    fn write_edges(&mut self, sink: &mut Sink<'_, impl Write + Seek + Send>, externals: &mut Names) -> io::Result<()> {
         let files = self.files;
         let all = files.iter().flat_map(|file| &file.edges.edges);
         let (used, forms) = rayon::join(
