@@ -39,7 +39,8 @@ pub(super) struct Survey {
 /// A source file.
 #[derive(Clone)]
 pub(super) struct Entry {
-    pub(super) path: Box<str>,
+    /// Shared with the survey before and with what is kept of the file: an update copies every entry.
+    pub(super) path: Arc<str>,
     pub(super) language: &'static str,
     pub(super) hash: [u8; 32],
     pub(super) size: u64,

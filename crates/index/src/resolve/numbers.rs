@@ -7,7 +7,8 @@
 /// Numbers by position.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Numbers {
-    /// Without `explicit`, the number of a position is the position shifted by this.
+    /// Without `explicit`, the number of a position is the position after it shifted by this, so that there is a gap before
+    /// the first as well.
     shift: u8,
     count: u32,
     /// Rising; empty as long as no edit was followed.
@@ -23,7 +24,7 @@ const GAP_BITS: u32 = 8;
 impl Numbers {
     /// Numbers for `count` positions, all below `1 << bits` where that is possible at all.
     pub fn fresh(count: usize, bits: u32) -> Numbers {
-        let used = usize::BITS - count.leading_zeros();
+        let used = usize::BITS - (count + 1).leading_zeros();
         Numbers {
             shift: bits.saturating_sub(used + 1).min(GAP_BITS) as u8,
             count: count as u32,
@@ -35,7 +36,7 @@ impl Numbers {
     pub fn of(&self, position: u32) -> u32 {
         match self.explicit.get(position as usize) {
             Some(&number) => number,
-            None => position << self.shift,
+            None => (position + 1) << self.shift,
         }
     }
 
@@ -45,7 +46,7 @@ impl Numbers {
             return self.explicit.binary_search(&number).unwrap_or(usize::MAX);
         }
         match number & ((1 << self.shift) - 1) {
-            0 => (number >> self.shift) as usize,
+            0 => ((number >> self.shift) as usize).wrapping_sub(1),
             _ => usize::MAX,
         }
     }
@@ -148,6 +149,14 @@ mod tests {
         }
         assert_eq!(second.position(first.of(2)), usize::MAX);
         assert_eq!(first.position(1), usize::MAX);
+    }
+
+    #[test]
+    fn what_comes_before_the_first_takes_no_number_from_others() {
+        let first = Numbers::fresh(2, DEFINITION_BITS);
+        let second = first.follow(&[None, Some(0), Some(1)], DEFINITION_BITS).unwrap();
+        assert_eq!((second.of(1), second.of(2)), (first.of(0), first.of(1)));
+        assert!(second.of(0) < first.of(0));
     }
 
     #[test]

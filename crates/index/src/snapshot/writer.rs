@@ -56,8 +56,8 @@ pub(crate) fn write(input: Input<'_>, out: &mut (impl Write + Seek + Send)) -> i
     let mut assembly = Assembly::new(&input)?;
     assembly.write_files(&mut sink)?;
     assembly.write_symbols(&mut sink)?;
-    assembly.write_edges(&mut sink, input.externals)?;
-    assembly.write_names(&mut sink, input.names)?;
+    let names = assembly.write_edges(&mut sink, input.externals, input.names)?;
+    names.write(&mut sink)?;
     assembly.write_text(&mut sink)?;
     assembly.write_totals(&mut sink)?;
     assembly.write_misc(&mut sink)?;
@@ -180,8 +180,14 @@ impl<'a> Assembly<'a> {
         sink.end()
     }
 
-    /// Both directions are laid out at the same time: they have nothing in common but what they read.
-    fn write_edges(&mut self, sink: &mut Sink<'_, impl Write + Seek + Send>, externals: &mut Names) -> io::Result<()> {
+    /// Both directions are laid out at the same time: they have nothing in common but what they read. So are the names, which
+    /// come next.
+    fn write_edges(
+        &mut self,
+        sink: &mut Sink<'_, impl Write + Seek + Send>,
+        externals: &mut Names,
+        names: &mut Names,
+    ) -> io::Result<NameTable> {
         let files = self.files;
         let all = files.iter().flat_map(|file| &file.edges.edges);
         let (used, forms) = rayon::join(
@@ -198,14 +204,18 @@ impl<'a> Assembly<'a> {
             symbols: self.symbol_count(),
         };
         let ends = self.symbol_count() as usize + self.externals.len();
-        let (outgoing, incoming) = rayon::join(
+        let (outgoing, (incoming, names)) = rayon::join(
             || write_outgoing(files, &targets, forms, sink),
-            || Incoming::new(files, &targets, ends),
+            || {
+                let incoming = Incoming::new(files, &targets, ends);
+                (incoming, NameTable::new(files, targets.bases, names))
+            },
         );
         outgoing?;
         sink.whole(section::IN_EDGES, 1, &incoming.bytes)?;
         sink.numbers(section::IN_OFFSETS, &incoming.starts)?;
-        sink.whole(section::EXTERNALS, size_of::<TextRecord>(), self.externals.as_bytes())
+        sink.whole(section::EXTERNALS, size_of::<TextRecord>(), self.externals.as_bytes())?;
+        Ok(names)
     }
 
     /// Lays out the names of the externals that are used and returns the rank of each number of the table.
@@ -224,42 +234,6 @@ impl<'a> Assembly<'a> {
             }
         }
         ranks
-    }
-
-    fn write_names(&mut self, sink: &mut Sink<'_, impl Write + Seek>, names: &mut Names) -> io::Result<()> {
-        let mut counts = vec![0u32; names.len()];
-        for file in self.files {
-            for &name in file.names {
-                counts[name as usize] += 1;
-            }
-        }
-        // From here on `counts` holds where the next symbol of each name goes.
-        let mut offsets = Vec::new();
-        let mut total = 0u32;
-        names.ordered();
-        let (mut folded, mut folded_ends) = (String::new(), Vec::new());
-        for &name in names.in_order() {
-            let count = std::mem::replace(&mut counts[name as usize], total);
-            if count > 0 {
-                offsets.push(U32::new(total));
-                total += count;
-                super::fold::push_line(names.text(name), &mut folded);
-                folded_ends.push(U32::new(folded.len() as u32));
-            }
-        }
-        offsets.push(U32::new(total));
-        let mut symbols = vec![U32::new(0); total as usize];
-        for (number, file) in self.files.iter().enumerate() {
-            for (symbol, &name) in (self.symbol_bases[number] + 1..).zip(file.names) {
-                let cursor = &mut counts[name as usize];
-                symbols[*cursor as usize] = U32::new(symbol);
-                *cursor += 1;
-            }
-        }
-        sink.whole(section::NAME_OFFSETS, 4, offsets.as_bytes())?;
-        sink.whole(section::NAME_SYMBOLS, 4, symbols.as_bytes())?;
-        sink.whole(section::FOLDED_NAMES, 1, folded.as_bytes())?;
-        sink.whole(section::FOLDED_NAME_ENDS, 4, folded_ends.as_bytes())
     }
 
     fn write_text(&mut self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
@@ -405,6 +379,61 @@ impl Incoming {
             *end = length;
         }
         Incoming { bytes, starts }
+    }
+}
+
+/// The symbols of each name, and the names as they are searched.
+struct NameTable {
+    offsets: Vec<U32>,
+    symbols: Vec<U32>,
+    folded: String,
+    folded_ends: Vec<U32>,
+}
+
+impl NameTable {
+    fn new(files: &[FileInput<'_>], symbol_bases: &[u32], names: &mut Names) -> NameTable {
+        let mut counts = vec![0u32; names.len()];
+        for file in files {
+            for &name in file.names {
+                counts[name as usize] += 1;
+            }
+        }
+        // From here on `counts` holds where the next symbol of each name goes.
+        let mut offsets = Vec::new();
+        let mut total = 0u32;
+        names.ordered();
+        let (mut folded, mut folded_ends) = (String::new(), Vec::new());
+        for &name in names.in_order() {
+            let count = std::mem::replace(&mut counts[name as usize], total);
+            if count > 0 {
+                offsets.push(U32::new(total));
+                total += count;
+                super::fold::push_line(names.text(name), &mut folded);
+                folded_ends.push(U32::new(folded.len() as u32));
+            }
+        }
+        offsets.push(U32::new(total));
+        let mut symbols = vec![U32::new(0); total as usize];
+        for (file, &base) in files.iter().zip(symbol_bases) {
+            for (symbol, &name) in (base + 1..).zip(file.names) {
+                let cursor = &mut counts[name as usize];
+                symbols[*cursor as usize] = U32::new(symbol);
+                *cursor += 1;
+            }
+        }
+        NameTable {
+            offsets,
+            symbols,
+            folded,
+            folded_ends,
+        }
+    }
+
+    fn write(&self, sink: &mut Sink<'_, impl Write + Seek>) -> io::Result<()> {
+        sink.whole(section::NAME_OFFSETS, 4, self.offsets.as_bytes())?;
+        sink.whole(section::NAME_SYMBOLS, 4, self.symbols.as_bytes())?;
+        sink.whole(section::FOLDED_NAMES, 1, self.folded.as_bytes())?;
+        sink.whole(section::FOLDED_NAME_ENDS, 4, self.folded_ends.as_bytes())
     }
 }
 
