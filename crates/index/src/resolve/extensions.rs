@@ -10,7 +10,7 @@ use syntax::facts::ExpressionId;
 use super::calls::receiver_index;
 use super::evaluate::Evaluation;
 use super::linker::{EXTENSIONS, Found, MAX_CHAIN};
-use super::links::{ModuleTarget, NameLink};
+use super::links::{ModuleTarget, NONE, NameLink};
 use super::overloads::{Fit, TypeName};
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
@@ -66,6 +66,7 @@ impl Evaluation<'_> {
         let is_imported = !seen.is_empty();
         if !is_imported {
             seen = self.linker.extensions(self.file, name);
+            seen.extend(self.own_extensions(name));
         }
         let mut set = Set::default();
         if seen.is_empty() {
@@ -96,6 +97,17 @@ impl Evaluation<'_> {
             set.insert(Fact::new(self.as_extension(place), evidence));
         }
         set
+    }
+
+    /// The extensions called `name` that types of this file have for themselves.
+    pub(super) fn own_extensions(&self, name: Word) -> SmallVec<[Place; 4]> {
+        let (file, links) = (self.file, self.linker.own(self.file));
+        let own = links.extensions.iter().filter(|&&(id, _)| {
+            let link = links.definition(id);
+            link.is_some_and(|link| link.name == name && link.parent != NONE)
+                && receiver_index(links.parameters_of(id)).is_none()
+        });
+        own.map(|&(id, _)| Place { file, id }).collect()
     }
 
     /// What an extension extends, if this file may use it.

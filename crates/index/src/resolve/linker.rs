@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Name};
 
+use super::calls::receiver_index;
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
 use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, has_parts, is_type, shapes};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
@@ -280,8 +281,11 @@ impl Linker {
             _ => None,
         });
         let mut part: Vec<_> = names.collect();
+        // One that is written in a type, with the type it extends before its name, is for the code of that type alone.
         let extensions = links.extensions.iter().filter_map(|&(id, _)| {
-            let name = links.definition(id)?.name;
+            let link = links.definition(id)?;
+            let given = receiver_index(links.parameters_of(id)).is_some();
+            let name = (given || link.parent == NONE).then_some(link.name)?;
             Some(((package.then(EXTENSIONS), name), Place { file, id }))
         });
         part.extend(extensions);

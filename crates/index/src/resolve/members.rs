@@ -287,7 +287,12 @@ impl Evaluation<'_> {
                     hit |= add(self, member, class, evidence, set);
                     overloads.push(member);
                 }
-                let held = self.read(Key::field(owner, name));
+                let mut held = self.read(Key::field(owner, name));
+                // What a partial type holds may be declared in any of its parts.
+                for &part in linker.parts(owner).iter().filter(|&&part| part != owner) {
+                    let more = self.read(Key::field(part, name));
+                    add_held(&mut held, more.facts(), evidence);
+                }
                 add_held(set, held.facts(), evidence);
                 hit |= !held.is_empty();
                 // Overloads of ancestors count beside those nearer by; nothing else does.
@@ -350,6 +355,9 @@ impl Evaluation<'_> {
             set.insert(Fact::new(Value::Instance(owner), evidence));
         } else if is_type(link.kind) {
             set.insert(Fact::new(Value::Class(member), evidence));
+        } else if link.flags.contains(Flags::GETTER) && link.flags.contains(Flags::STATIC) {
+            let receiver = Fact::new(Value::Class(class), evidence);
+            self.returned(member, Some(receiver), &Arguments::default(), set);
         } else if is_function(link.kind) {
             // Where a static function has a receiver, that is the type it is called on.
             let on_type = self.policy.policy.class_member == "constructor" && link.flags.contains(Flags::STATIC);

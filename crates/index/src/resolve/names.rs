@@ -154,6 +154,15 @@ impl Evaluation<'_> {
         if set.is_empty() {
             let found = self.ambient(name);
             self.add_found(&found, Evidence::Package, &mut set);
+        } else if self.policy.policy.members_named_as_types {
+            let types = self.ambient(name);
+            let types = types.iter().filter_map(|found| match found {
+                Found::Value(value @ Value::Class(_)) => Some(*value),
+                _ => None,
+            });
+            for type_ in types {
+                set.insert(Fact::new(type_, Evidence::Package));
+            }
         }
         if set.is_empty() && !text.is_empty() && text == self.policy.policy.own_exports {
             set.insert(Fact::new(Value::Module(self.file), Evidence::Lexical));
@@ -162,6 +171,12 @@ impl Evaluation<'_> {
             && let Some(&builtin) = self.policy.builtin_names.get(&word)
         {
             set.insert(Fact::new(Value::External(builtin), Evidence::Import));
+        }
+        // The receiver may be that of a lambda around: `buildString { quote(name) }`.
+        if set.is_empty() && self.policy.policy.extensions {
+            for place in self.own_extensions(word) {
+                set.insert(Fact::new(Value::Function(place), Evidence::InferredReceiver));
+            }
         }
         set
     }

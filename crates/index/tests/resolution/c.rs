@@ -1,17 +1,5 @@
 //! C: linkage, headers, function pointers, macros.
 
-use crate::common::check_calls;
-
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
-
 calls! {
     linkage_and_headers: r#"
 //- include/lib/api.h

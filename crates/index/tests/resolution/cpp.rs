@@ -1,17 +1,7 @@
 //! C++: classes, namespaces, overloads, dispatch, templates as written.
 
-use crate::common::{check, check_calls};
+use crate::common::check;
 use index::model::EdgeKind;
-
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
 
 calls! {
     headers_and_members_outside_of_their_class: r#"

@@ -1,17 +1,5 @@
 //! C#: namespaces, `using`, properties, overrides, lambdas, patterns, values.
 
-use crate::common::check_calls;
-
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
-
 calls! {
     namespaces_and_using: r#"
 //- App/Main.cs
@@ -233,5 +221,38 @@ class Writer {
       //^^^^^ =calls A.cs:Writer.Write
     }
 }
+"#;
+
+    members_named_as_their_types: r#"
+//- A.cs
+namespace N {
+    class Pool { public Pool() {} public void Fill() {} public static void Reset() {} }
+    static class Program {
+        static Pool m_pool;
+        public static Pool Pool {
+            get {
+                if (m_pool == null) m_pool = new Pool();
+                //                               ^^^^ =calls A.cs:Pool.Pool
+                Pool.Reset();
+                //   ^^^^^ calls A.cs:Pool.Reset
+                return m_pool;
+            }
+        }
+    }
+    class User {
+        void Run() { Program.Pool.Fill(); }
+        //                        ^^^^ =calls A.cs:Pool.Fill
+    }
+}
+"#;
+
+    fields_of_other_parts: r#"
+//- A.cs
+partial class Form { void Run() { m_menu.Open(); } }
+//                                       ^^^^ =calls C.cs:Menu.Open
+//- B.cs
+partial class Form { private Menu m_menu; }
+//- C.cs
+class Menu { public void Open() {} }
 "#;
 }

@@ -1,17 +1,7 @@
 //! Go: packages, methods, embedding, interfaces, values.
 
-use crate::common::{check, check_calls};
+use crate::common::check;
 use index::model::EdgeKind;
-
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
 
 calls! {
     packages_are_directories: r#"

@@ -3,16 +3,6 @@
 use crate::common::{check, check_calls};
 use index::model::EdgeKind;
 
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
-
 calls! {
     packages_and_imports: r#"
 //- src/app/Main.java

@@ -1,16 +1,5 @@
 //! JavaScript and TypeScript: modules, values, prototypes, classes, promises.
 
-use crate::common::check_calls;
-
-macro_rules! calls {
-    ($($name:ident: $fixture:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
-
 calls! {
     named_default_and_namespace_imports: r#"
 //- main.js

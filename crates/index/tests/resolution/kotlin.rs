@@ -1,17 +1,5 @@
 //! Kotlin: packages, constructors, properties, companions, lambdas, narrowing.
 
-use crate::common::check_calls;
-
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
-
 calls! {
     packages_and_receivers: r#"
 //- app/Main.kt
@@ -102,5 +90,67 @@ package com.acme.more
 fun String.spread() {}
 fun String.trim(how: Int) {}
 private fun Int.hidden() {}
+"#;
+
+    builders_give_themselves_back: r#"
+//- Url.kt
+package p
+class Url {
+  class Builder {
+    var host: String? = null
+    fun host(host: String) = apply { this.host = host }
+    fun port(port: Int) = this.also { it.host = "x" }
+    fun build(): Url = Url()
+  }
+  fun open() {}
+}
+fun main() {
+  Url.Builder().host("h").port(1).build().open()
+  //            ^^^^ =calls Url.kt:Url.Builder.host
+  //                      ^^^^ =calls Url.kt:Url.Builder.port
+  //                              ^^^^^ =calls Url.kt:Url.Builder.build
+  //                                      ^^^^ =calls Url.kt:Url.open
+}
+"#;
+
+    type_arguments_say_what_is_held: r#"
+//- Calls.kt
+package p
+import java.util.ArrayDeque
+class Call { fun cancel() {} }
+class Job { fun cancel() {} }
+class Dispatcher {
+  private val running = ArrayDeque<Call>()
+  private val jobs = ArrayDeque<Job>()
+  private val all = mutableListOf<Call>()
+  fun stop() {
+    for (call in running) call.cancel()
+    //                         ^^^^^^ =calls Calls.kt:Call.cancel
+    for (job in jobs) job.cancel()
+    //                    ^^^^^^ =calls Calls.kt:Job.cancel
+    all.forEach { it.cancel() }
+    //               ^^^^^^ ~calls Calls.kt:Call.cancel
+  }
+}
+"#;
+
+    extensions_of_a_type_for_itself: r#"
+//- Pins.kt
+package p
+class Pins {
+  fun check(name: String) {
+    name.quoted()
+    //   ^^^^^^ =calls Pins.kt:Pins.quoted
+    buildString { append("x"); shout() }
+    //                         ^^^^^ ~calls Pins.kt:Pins.shout
+  }
+  companion object {
+    private fun StringBuilder.shout() {}
+    private fun String.quoted(): String = this
+  }
+}
+//- Other.kt
+package p
+fun use(name: String) { name.quoted() }
 "#;
 }

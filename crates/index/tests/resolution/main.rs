@@ -2,6 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the way tests do")]
 
+/// One test for each named fixture: its calls are compared with what its carets say.
+macro_rules! calls {
+    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            crate::common::check_calls($fixture);
+        }
+    )*};
+}
+
 mod c;
 mod call_graphs;
 mod common;

@@ -1,17 +1,5 @@
 //! PHP: namespaces, `use`, static and instance members, traits, promoted properties, PHPDoc, values.
 
-use crate::common::check_calls;
-
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
-
 calls! {
     functions_of_no_namespace: r#"
 //- functions.php

@@ -2,16 +2,6 @@
 
 use crate::common::check_calls;
 
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
-
 calls! {
     across_files: r#"
 //- lib/shop/cart.rb

@@ -1,17 +1,7 @@
 //! Rust: modules, `impl` blocks, traits, values, macros.
 
-use crate::common::{check, check_calls};
+use crate::common::check;
 use index::model::EdgeKind;
-
-macro_rules! calls {
-    ($($(#[$meta:meta])* $name:ident: $fixture:expr;)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            check_calls($fixture);
-        }
-    )*};
-}
 
 calls! {
     files_of_modules_written_in_place: r#"

@@ -17,6 +17,7 @@ pub(super) const CSHARP: Policy = Policy {
     overloads: true,
     dispatch: Dispatch::Overrides,
     packages_visible: true,
+    members_named_as_types: true,
     extensions: true,
     methods: &[
         ("Invoke", Operation::Call),

@@ -26,6 +26,8 @@ pub(super) const KOTLIN: Policy = Policy {
         ("single", Operation::Element),
         ("find", Operation::Find),
         ("forEach", Operation::ForEach),
+        ("let", Operation::Then),
+        ("also", Operation::Then),
         ("onEach", Operation::Filter),
         ("any", Operation::ForEach),
         ("all", Operation::ForEach),

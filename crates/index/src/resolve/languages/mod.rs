@@ -75,6 +75,8 @@ pub struct Policy {
     pub links_by_name: bool,
     /// Top-level packages can be named anywhere without an import: `com.acme.Util.run()`.
     pub packages_visible: bool,
+    /// A member may have the name of a type (`public Color Color`), and the bare name then means both.
+    pub members_named_as_types: bool,
     /// A function or constant that a package lacks is the one outside of all packages.
     pub global_functions: bool,
     /// Names that the language itself defines everywhere.
@@ -331,6 +333,7 @@ impl Policy {
         structural: false,
         links_by_name: false,
         packages_visible: false,
+        members_named_as_types: false,
         global_functions: false,
         builtin_names: &[],
         builtin_module: "",

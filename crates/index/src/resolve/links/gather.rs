@@ -407,8 +407,7 @@ fn extended(facts: &FileFacts, definition: &Definition, wrapped_arrays: bool) ->
         .filter(|first| first.passing == Passing::Receiver);
     match receiver {
         Some(receiver) => Some(named(receiver.type_)),
-        // One that is written in a type is for the code of that type alone.
-        None => definition.parent.is_none().then(|| named(definition.owner)),
+        None => Some(named(definition.owner)),
     }
 }
 

@@ -4,7 +4,8 @@
 use super::{enclosing_class, is_type, part, parts};
 use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
 use crate::facts::{
-    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Kind, Passing, Role, ScopeKind, Visibility,
+    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Kind, Parameter, Passing, Role, ScopeKind,
+    Visibility,
 };
 use tree_sitter::Node;
 
@@ -274,7 +275,7 @@ fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
 /// What keywords, modifiers, annotations and the place say of a definition.
 pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
     if lowering.definitions[id.index()].kind == Kind::Lambda {
-        return;
+        return implicit_parameter(lowering, id, node);
     }
     let (flags, visibility) = modifiers(lowering, node);
     let test = ["Test", "ParameterizedTest"]
@@ -295,6 +296,28 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
         "function_declaration" => function(lowering, id, node),
         _ => {}
     }
+}
+
+/// A lambda that names no parameter and says `it` has one.
+fn implicit_parameter<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let says_it = |text: &str| text.split(|c| !is_part(c)).any(|word| word == "it");
+    if node.kind() != "lambda_literal"
+        || !lowering.definitions[id.index()].parameters.is_empty()
+        || !says_it(lowering.text(node))
+    {
+        return;
+    }
+    let name = lowering.names.intern("it");
+    let binding = lowering.bind(lowering.scope, name, Bound::Parameter(id), 0);
+    lowering.definitions[id.index()].parameters.push(Parameter {
+        name,
+        binding: Some(binding),
+        type_: None,
+        type_text: None,
+        default: None,
+        passing: Passing::Normal,
+    });
 }
 
 fn decorated(lowering: &Lowering<'_>, id: DefinitionId, wanted: &str) -> bool {

@@ -164,9 +164,10 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     ) {
         lowering.reference(target, Role::Call, callee);
     }
-    for types in listed.iter().copied().filter(|part| part.kind() == "type_arguments") {
-        for type_ in parts(lowering, types) {
-            lowering.lower_type(type_);
+    let mut types = Vec::new();
+    for list in listed.iter().copied().filter(|part| part.kind() == "type_arguments") {
+        for type_ in parts(lowering, list) {
+            types.push(lowering.lower_type(type_));
         }
     }
     let mut values: Vec<ExpressionId> = match &children {
@@ -177,13 +178,48 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
         values.push(lowering.lower(trailing, Role::Read));
     }
     let arguments = lowering.push_list(&values);
-    lowering.push_expression(
+    let at = node.start_byte();
+    let call = lowering.push_expression(
         Expression::Call {
             callee: target,
             arguments,
         },
-        node.start_byte(),
-    )
+        at,
+    );
+    if trailing.is_some()
+        && let Some(receiver) = given_back(lowering, callee, target)
+    {
+        return receiver;
+    }
+    if types.is_empty() || !holds_types(lowering.text(callee)) {
+        return call;
+    }
+    let types = lowering.push_list(&types);
+    let generic = Expression::Generic {
+        base: target,
+        arguments: types,
+    };
+    let generic = lowering.push_expression(generic, at);
+    let made = lowering.wrap(generic, Expression::Typed);
+    lowering.choice(&[call, made])
+}
+
+/// `apply { … }` and `also { … }` give what they are called on.
+fn given_back<'t>(lowering: &mut Lowering<'t>, callee: Node<'t>, target: ExpressionId) -> Option<ExpressionId> {
+    match *lowering.expressions.get(target.index())? {
+        Expression::Member { object, name } if matches!(lowering.names.get(name), "apply" | "also") => Some(object),
+        _ if callee.kind() == "identifier" && matches!(lowering.text(callee), "apply" | "also") => {
+            let this = Expression::This(lowering.scope);
+            Some(lowering.push_expression(this, callee.start_byte()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether what is called makes something of the types that it is given: `ArrayDeque<Call>()`, `mutableListOf<Call>()`.
+fn holds_types(callee: &str) -> bool {
+    let name = callee.rsplit('.').next().unwrap_or(callee);
+    name.starts_with(char::is_uppercase) || name.ends_with("Of") || name.starts_with("empty")
 }
 
 /// `name = value` or `value`.
