@@ -80,6 +80,11 @@ impl Left {
     pub(super) fn size(&self) -> usize {
         self.pass.size() + self.bindings.size()
     }
+
+    /// Whether [`Evaluation::settled`] can tell what came of it.
+    pub(super) fn is_settled(&self) -> bool {
+        self.pass.is_settled()
+    }
 }
 
 impl<'a> Evaluation<'a> {
@@ -111,6 +116,17 @@ impl<'a> Evaluation<'a> {
         let mut evaluation = Evaluation::with(linker, round, file, facts, ledger, left.bindings);
         evaluation.run();
         evaluation
+    }
+
+    /// What an earlier evaluation came to, which is left, when no other file has said anything new since.
+    pub(super) fn settled(
+        linker: View<'a>,
+        round: &'a Round,
+        file: u32,
+        facts: &'a FileFacts,
+        left: Left,
+    ) -> Evaluation<'a> {
+        Evaluation::with(linker, round, file, facts, left.pass.settle(), left.bindings)
     }
 
     fn with(

@@ -246,10 +246,14 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
                 return nothing.clone();
             }
             let said = &last.said[file];
-            let unaffected = edges.filter(|_| !said.is_affected(file as u32, &changed));
-            let (edges, reads) = match unaffected {
-                Some(edges) => (edges, said.reads.clone()),
-                None => emit(tree, &linker, &last.round, file as u32, Some(&changed), &shelf),
+            let (edges, reads) = if said.is_affected(file as u32, &changed) {
+                emit(tree, &linker, &last.round, file as u32, Some(&changed), &shelf)
+            } else {
+                let edges = edges.or_else(|| emit_settled(tree, &linker, &last.round, file as u32, &shelf));
+                match edges {
+                    Some(edges) => (edges, said.reads.clone()),
+                    None => emit(tree, &linker, &last.round, file as u32, Some(&changed), &shelf),
+                }
             };
             sink(FileId(file as u32), edges);
             reads
@@ -466,6 +470,18 @@ impl Shelf {
         Some(left)
     }
 
+    /// As [`Shelf::take`], if what is there can be asked as it is.
+    fn take_settled(&self, file: u32) -> Option<Box<Left>> {
+        let mut place = self
+            .left
+            .get(file as usize)?
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let left = place.take_if(|left| left.is_settled())?;
+        self.room.fetch_add(left.size() as i64, Ordering::Relaxed);
+        Some(left)
+    }
+
     fn has_room(&self, file: u32, evaluation: &Evaluation<'_>) -> bool {
         (file as usize) < self.left.len() && self.room.load(Ordering::Relaxed) >= evaluation.size() as i64
     }
@@ -525,6 +541,15 @@ fn emit(
     let reads = evaluation.reads();
     drop(evaluation);
     (edges, all_reads(linker, notes, before, reads))
+}
+
+/// The edges of a file about which nobody has said anything new since it was evaluated, if that evaluation is on the shelf.
+fn emit_settled(tree: &dyn Tree, linker: &Linker, round: &Round, file: u32, shelf: &Shelf) -> Option<ResolvedFile> {
+    let left = shelf.take_settled(file)?;
+    let facts = tree.facts(FileId(file));
+    let notes = Notes::default();
+    let mut evaluation = Evaluation::settled(linker.view(&notes), round, file, &facts, *left);
+    Some(emit::edges(&mut evaluation))
 }
 
 fn evaluate<'a>(

@@ -20,6 +20,7 @@ use super::words::{Key, Word, WordMap};
 use crate::model::Evidence;
 
 pub(super) use kept::Kept;
+use kept::Settled;
 use pool::{EMPTY, Pool};
 
 /// A key that the file reads or contributes to.
@@ -181,8 +182,9 @@ impl Ledger {
         }
     }
 
-    /// Goes back to the end of the first pass and packs it.
+    /// Goes back to the end of the first pass and packs it, with what came of it.
     pub(super) fn keep(mut self) -> Kept {
+        let settled = Settled::of(&self);
         while let Some(undo) = self.journal.pop() {
             match undo {
                 Undo::Trace(step, trace) => self.traces[step as usize] = trace,
@@ -206,7 +208,7 @@ impl Ledger {
                 }
             }
         }
-        Kept::new(self)
+        Kept::new(self, settled)
     }
 
     /// About how much memory it takes when it is kept.
@@ -214,6 +216,7 @@ impl Ledger {
         (self.sets.len() + 2 * self.open.len() + self.inputs.borrow().len() + 4 * self.said.len()) * size_of::<u32>()
             + self.pool.size()
             + self.slots.len() * KEPT_SLOT
+            + self.journal.len() * size_of::<(u32, u32)>()
     }
 
     /// The next step that this pass may have to run.

@@ -4,7 +4,7 @@
 //! starts can be told from the order; and steps that look at nothing that can change need no trace at all.
 
 use super::pool::{EMPTY, Pool};
-use super::{DECORATED, KEPT_SLOT, Ledger, Pass, SLOT, Slot, Trace};
+use super::{DECORATED, KEPT_SLOT, Ledger, Pass, SLOT, Slot, Trace, Undo};
 use crate::resolve::value::Set;
 use crate::resolve::words::{Word, WordMap};
 
@@ -28,11 +28,42 @@ pub(in crate::resolve) struct Kept {
     decorated: WordMap<Word, (u32, Set)>,
     decorated_at: u32,
     restless: bool,
+    settled: Settled,
+}
+
+/// What later passes made of a first one, so that they need not be run again while nobody says anything new.
+#[derive(Default)]
+pub(super) struct Settled {
+    /// Expressions, and what they were worth in the end.
+    values: Vec<(u32, u32)>,
+    /// Slots, and what the file said about them in the end.
+    slots: Vec<(u32, u32)>,
+    /// Decorators came to something else, which is not kept.
+    decorated: bool,
+}
+
+impl Settled {
+    pub(super) fn of(ledger: &Ledger) -> Settled {
+        let mut settled = Settled::default();
+        for undo in &ledger.journal {
+            match *undo {
+                Undo::Value(expression, ..) => settled.values.push((expression, ledger.sets[expression as usize])),
+                Undo::Slot(slot, ..) => settled.slots.push((slot, ledger.slots[slot as usize].own)),
+                Undo::Decorated(..) => settled.decorated = true,
+                Undo::Trace(..) => {}
+            }
+        }
+        settled.values.sort_unstable();
+        settled.values.dedup();
+        settled.values.shrink_to_fit();
+        settled.slots.shrink_to_fit();
+        settled
+    }
 }
 
 impl Kept {
     /// Packs a ledger that was taken back to the end of its first pass.
-    pub(super) fn new(ledger: Ledger) -> Kept {
+    pub(super) fn new(ledger: Ledger, settled: Settled) -> Kept {
         let mut kept = Kept {
             steps: ledger.traces.len(),
             values: ledger.sets,
@@ -40,6 +71,7 @@ impl Kept {
             input_ends: Vec::with_capacity(ledger.open.len()),
             decorated_at: ledger.decorated_at,
             restless: ledger.restless_at_first,
+            settled,
             ..Kept::default()
         };
         let inputs = ledger.inputs.borrow();
@@ -80,6 +112,34 @@ impl Kept {
             + size_of_val(&self.sayers[..])
             + size_of_val(&self.said[..])
             + self.slots.len() * KEPT_SLOT
+            + size_of_val(&self.settled.values[..])
+            + size_of_val(&self.settled.slots[..])
+    }
+
+    /// Whether [`Kept::settle`] can tell what came of it.
+    pub(in crate::resolve) fn is_settled(&self) -> bool {
+        !self.settled.decorated
+    }
+
+    /// The ledger at its end, for questions alone: no pass can be run with it, because what steps looked at is left out.
+    pub(in crate::resolve) fn settle(mut self) -> Ledger {
+        for (expression, set) in self.settled.values {
+            self.values[expression as usize] = set;
+        }
+        for (slot, own) in self.settled.slots {
+            self.slots[slot as usize].own = own;
+        }
+        Ledger {
+            pass: Pass::Later,
+            sets: self.values,
+            numbers: self.slots.iter().map(|slot| slot.key).zip(0..).collect(),
+            slots: self.slots,
+            slot_changed: self.slot_changed,
+            pool: self.pool,
+            decorated: self.decorated,
+            decorated_at: self.decorated_at,
+            ..Ledger::default()
+        }
     }
 
     /// The ledger again, about to be followed.
