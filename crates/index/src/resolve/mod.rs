@@ -345,10 +345,11 @@ impl<'a> Sought<'a> {
     fn new(keys: &'a Changed) -> Sought<'a> {
         let words = (keys.len() * Self::BITS / 64).next_power_of_two().clamp(16, 1 << 12);
         let mut sieve = vec![0; words].into_boxed_slice();
-        for key in keys.keys() {
+        // In which order bits are set cannot be seen.
+        keys.keys().for_each(|key| {
             let (word, bit) = Self::place(*key, words);
             sieve[word] |= bit;
-        }
+        });
         Sought { keys, sieve }
     }
 
