@@ -6,9 +6,12 @@
 //! A server names the declaration that a call refers to; we also name the overrides that it may run. Precision is therefore told
 //! twice: as the server sees it, and with a call of what a symbol overrides counted as right. The latter asks the server what
 //! is meant at up to [`MAX_DISPATCHED`] of the places that only we know.
+//!
+//! Where no server knows a language well, a compiler's own knowledge can be given as a file instead ([`truth`]).
 
 pub(super) mod server;
 mod tree;
+mod truth;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use index::model::{EdgeKind, FileId, Origin, SymbolRef, Target};
+use index::model::{EdgeKind, FileId, Origin, ResolvedFile, SymbolRef, Target};
 use index::tree::Tree;
 use serde::Serialize;
 use syntax::facts::{DefinitionId, Flags, Kind, Role};
@@ -30,7 +33,11 @@ use crate::output::Output;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     lacon bench accuracy django --language python\n  \
-    lacon bench accuracy . --language go --symbols 200 --server gopls --misses")]
+    lacon bench accuracy . --language go --symbols 200 --server gopls --misses\n  \
+    lacon bench accuracy . --language csharp --truth calls.jsonl\n\n\
+    A truth has one call a line: the lines of a statement, then a line of what it calls and its name.\n  \
+    {\"path\":\"a.cs\",\"line\":10,\"end_line\":12,\"to_path\":\"b.cs\",\"to_line\":30,\"to_name\":\"Find\"}\n\
+    What is left out is not compared; a call without `to_` goes outside. Other lines are not judged.")]
 pub(crate) struct Args {
     /// The project
     directory: PathBuf,
@@ -46,6 +53,9 @@ pub(crate) struct Args {
     /// The server's command line instead of the usual one
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
+    /// Compare with the calls in this file instead of what a server says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "references"])]
+    truth: Option<PathBuf>,
     /// Ask only about symbols below this directory of the project
     #[arg(long, value_name = "PATH", default_value = "")]
     below: String,
@@ -85,6 +95,20 @@ struct Score {
     unasked: usize,
 }
 
+impl Score {
+    fn precision(&self) -> String {
+        let asked = self.found - self.unasked;
+        let right = self.agreed + self.overrides;
+        format!(
+            "precision {:.3} ({}/{}), with overrides {:.3} ({right}/{asked})",
+            ratio(self.agreed, self.found),
+            self.agreed,
+            self.found,
+            ratio(right, asked),
+        )
+    }
+}
+
 #[derive(Serialize)]
 struct Report {
     files: usize,
@@ -112,25 +136,10 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let started = Instant::now();
     let resolved = tree.resolve();
     let resolve_seconds = started.elapsed().as_secs_f64();
-    let mut callers: BTreeMap<SymbolRef, BTreeMap<Site, (Origin, u32)>> = BTreeMap::new();
-    let mut overridden: BTreeMap<SymbolRef, Vec<SymbolRef>> = BTreeMap::new();
-    for (file, resolved) in resolved.iter().enumerate() {
-        let path = tree.path(FileId(file as u32));
-        for edge in &resolved.edges {
-            if let (EdgeKind::Overrides, Target::Symbol(symbol)) = (edge.kind, &edge.to) {
-                let from = SymbolRef {
-                    file: FileId(file as u32),
-                    definition: edge.from,
-                };
-                overridden.entry(from).or_default().push(*symbol);
-            }
-            if let (EdgeKind::Calls | EdgeKind::Instantiates, Target::Symbol(symbol)) = (edge.kind, &edge.to) {
-                let sites = callers.entry(*symbol).or_default();
-                let site = (path.to_string(), edge.at.line);
-                let known = sites.entry(site).or_insert((edge.origin, edge.at.column));
-                *known = (*known).min((edge.origin, edge.at.column));
-            }
-        }
+    let (callers, overridden) = gather(&tree, &resolved);
+    if let Some(file) = &args.truth {
+        let shown = (args.misses, args.json);
+        return truth::compare(file, &tree, &callers, &overridden, shown, output);
     }
     let mut comparison = Comparison {
         tree: &tree,
@@ -151,6 +160,49 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     }
     drop(server);
     comparison.finish(&args, output)
+}
+
+/// By symbol: where it is called, how that is known, and the column of the call.
+type Calls = BTreeMap<SymbolRef, BTreeMap<Site, (Origin, u32)>>;
+
+/// By symbol: what it overrides.
+type Overridden = BTreeMap<SymbolRef, Vec<SymbolRef>>;
+
+/// The calls and the overrides among the edges of all files.
+fn gather(tree: &MemoryTree, resolved: &[ResolvedFile]) -> (Calls, Overridden) {
+    let (mut callers, mut overridden) = (Calls::new(), Overridden::new());
+    for (file, resolved) in resolved.iter().enumerate() {
+        let path = tree.path(FileId(file as u32));
+        for edge in &resolved.edges {
+            if let (EdgeKind::Overrides, Target::Symbol(symbol)) = (edge.kind, &edge.to) {
+                let from = SymbolRef {
+                    file: FileId(file as u32),
+                    definition: edge.from,
+                };
+                overridden.entry(from).or_default().push(*symbol);
+            }
+            if let (EdgeKind::Calls | EdgeKind::Instantiates, Target::Symbol(symbol)) = (edge.kind, &edge.to) {
+                let sites = callers.entry(*symbol).or_default();
+                let site = (path.to_string(), edge.at.line);
+                let known = sites.entry(site).or_insert((edge.origin, edge.at.column));
+                *known = (*known).min((edge.origin, edge.at.column));
+            }
+        }
+    }
+    (callers, overridden)
+}
+
+/// Everything that `symbol` overrides, through all levels.
+fn above(overridden: &Overridden, symbol: SymbolRef) -> Vec<SymbolRef> {
+    let mut above = overridden.get(&symbol).cloned().unwrap_or_default();
+    let mut next = 0;
+    while let Some(&one) = above.get(next) {
+        next += 1;
+        let higher = overridden.get(&one).into_iter().flatten();
+        let news: Vec<SymbolRef> = higher.filter(|symbol| !above.contains(symbol)).copied().collect();
+        above.extend(news);
+    }
+    above
 }
 
 /// The languages that are compared together, and the server that knows them.
@@ -214,9 +266,8 @@ pub(super) fn rank(bytes: &[u8]) -> u64 {
 struct Comparison<'a> {
     tree: &'a MemoryTree,
     root: &'a Path,
-    /// By symbol: where it is called, how that is known, and the column of the call.
-    callers: BTreeMap<SymbolRef, BTreeMap<Site, (Origin, u32)>>,
-    overridden: BTreeMap<SymbolRef, Vec<SymbolRef>>,
+    callers: Calls,
+    overridden: Overridden,
     /// How many places the server was asked about.
     dispatched: usize,
     misses: String,
@@ -339,14 +390,7 @@ impl Comparison<'_> {
         server.open(&absolute, self.tree.language(file), self.tree.text(file))?;
         let targets = server.definitions(&absolute, site.1 - 1, column, patience);
         server.close(&absolute)?;
-        let mut above = self.overridden.get(&symbol).cloned().unwrap_or_default();
-        let mut next = 0;
-        while let Some(&one) = above.get(next) {
-            next += 1;
-            let higher = self.overridden.get(&one).into_iter().flatten();
-            let news: Vec<SymbolRef> = higher.filter(|symbol| !above.contains(symbol)).copied().collect();
-            above.extend(news);
-        }
+        let above = above(&self.overridden, symbol);
         let is_above = |target: &server::CallSite| {
             above.iter().any(|&symbol| {
                 let defined = symbol
@@ -395,15 +439,7 @@ impl Comparison<'_> {
             ));
         }
         for (name, score) in &report.by_origin {
-            let precision = ratio(score.agreed, score.found);
-            let asked = score.found - score.unasked;
-            output.line(format!(
-                "{name:<14} precision {precision:.3} ({}/{}), with overrides {:.3} ({}/{asked})",
-                score.agreed,
-                score.found,
-                ratio(score.agreed + score.overrides, asked),
-                score.agreed + score.overrides,
-            ));
+            output.line(format!("{name:<14} {}", score.precision()));
         }
         output.line(format!(
             "all            precision {:.3}  recall {:.3}",
