@@ -54,7 +54,7 @@ pub fn smart_context(workspace: &Workspace, ask: &Start) -> Result<SmartContext,
             .symbol(key)
             .is_some_and(|symbol| workspace.path(key.repository, symbol.path()).starts_with(prefix))
     };
-    let ranked = context::ranked_for_task(workspace, task);
+    let ranked = context::ranked_for_task(workspace, task, &[]);
     let fitting: Vec<_> = ranked.into_iter().filter(|item| within(item.key)).collect();
     let total = fitting.len();
     let tests = limit / TESTS_EACH;

@@ -3,7 +3,7 @@
 //! A plan is made for a number of estimated tokens; the whole is then counted exactly as it will be sent, and the plan is made
 //! larger or smaller until it just fits. Costs of single steps are estimates, so only the count of the whole decides.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use wire::answers::{ContextPack, PackReason, PackSource, PackSymbol};
 
@@ -46,10 +46,13 @@ pub(crate) struct Material<'a> {
 
 /// Most symbols that are considered.
 const MOST_CANDIDATES: usize = 1_500;
-/// Used at least this part, in hundredths, the budget counts as filled; and while at least this part of it is used by what the
-/// client holds, nothing is added.
+/// Used at least this part, in hundredths, the budget counts as filled.
 const FILLED: usize = 95;
-const STILL_FILLED: usize = 90;
+/// While at least this part of the budget is used by what the client holds, nothing is added but what is certain: what an edit took
+/// out of a pack was sent and read all the same, so there is no room to be filled again.
+const STILL_FILLED: usize = 50;
+/// The same where the client holds a pack for another budget, and this one is to be used.
+const FILLED_ANEW: usize = 90;
 /// Exact counts at most.
 const MOST_TRIES: usize = 12;
 /// A score that moved by less is still the one that the client was sent.
@@ -72,71 +75,53 @@ pub(crate) fn fill(
         });
     }
     let total = material.total.unwrap_or(material.ranked.len()) as u64;
-    cut(&mut material, room.budget);
+    cut(workspace, &mut material, room);
     let mut filler = Filler::new(workspace, &material, room, total);
-    let mut allowed = room.budget;
-    let mut best: Option<ContextPack> = None;
-    // Estimated tokens to plan for; corrected by what the plan turns out to take.
-    let mut target = room.budget as f64;
+    let mut aim = Aim {
+        allowed: room.budget,
+        target: room.budget as f64,
+    };
     if let Some(base) = room.base {
-        let (plan, estimate) = filler.planner.start();
-        let (pack, tokens) = filler.counted(&plan, room);
-        let is_asked_again = base.budget == room.budget as u64;
-        if is_asked_again && tokens > allowed {
-            // What it was sent as may have been shorter: what was allowed once is allowed again.
-            allowed = allowed.max((room.measure)(base) + 1);
-        }
-        let is_same = is_asked_again && says_the_same(&pack, base);
-        if tokens <= allowed && (is_same || tokens * 100 >= room.budget * STILL_FILLED) {
-            return Ok(settled(pack, room));
-        }
-        target = estimate * allowed as f64 / tokens.max(1) as f64 * 0.985;
-    }
-    let (mut low, mut high) = (0.0f64, f64::INFINITY);
-    for _ in 0..MOST_TRIES {
-        let (plan, exhausted) = filler.planner.plan(target);
-        let (pack, tokens) = filler.counted(&plan, room);
-        if tokens <= allowed {
-            let is_better = best.as_ref().is_none_or(|best| best.tokens < pack.tokens);
-            if is_better {
-                best = Some(pack);
-            }
-            if exhausted || tokens * 100 >= allowed * FILLED {
-                break;
-            }
-            low = low.max(target);
-        } else {
-            high = high.min(target);
-        }
-        let guess = target * allowed as f64 / tokens.max(1) as f64 * 0.985;
-        target = match (low > 0.0, high.is_finite()) {
-            (true, true) if guess <= low || guess >= high => (low + high) / 2.0,
-            (false, true) => guess.min(high * 0.9),
-            (true, false) => guess.max(low * 1.05),
-            _ => guess,
-        };
-        if high - low < 2.0 {
-            break;
+        match filler.again(base, room) {
+            Again::Pack(pack) => return Ok(settled(*pack, room)),
+            Again::Short(other) => aim = other,
         }
     }
-    let best = best.ok_or_else(|| QuestionError::Argument {
+    let best = filler.best(aim, room).ok_or_else(|| QuestionError::Argument {
         name: "budget",
         problem: format!("{} tokens do not hold even one symbol: give more", room.budget),
     })?;
     Ok(settled(best, room))
 }
 
-/// Leaves what can be part of a pack. What is pinned can, wherever it stands.
-fn cut(material: &mut Material<'_>, budget: usize) {
+/// What plans are made for.
+struct Aim {
+    /// Tokens at most.
+    allowed: usize,
+    /// Estimated tokens to plan for; corrected by what the plan turns out to take.
+    target: f64,
+}
+
+/// What a client gets that holds a pack.
+enum Again {
+    /// This one.
+    Pack(Box<ContextPack>),
+    /// Too little is left of what it holds: as good a pack as for anyone, what it holds first.
+    Short(Aim),
+}
+
+/// Leaves what can be part of a pack. What is pinned can, wherever it stands, and what the client holds.
+fn cut(workspace: &Workspace, material: &mut Material<'_>, room: &Room<'_>) {
     let most = match material.with_sources {
-        true => plan::reach(budget).min(MOST_CANDIDATES),
+        true => plan::reach(room.budget).min(MOST_CANDIDATES),
         false => MOST_CANDIDATES,
     };
     let rest = material.ranked.split_off(most.min(material.ranked.len()));
+    let held = room.base.into_iter().flat_map(|base| &base.symbols);
+    let held: HashSet<SymbolKey> = held.filter_map(|symbol| workspace.find(&symbol.id)).collect();
     let pinned = &material.pinned;
-    material
-        .ranked
-        .extend(rest.into_iter().filter(|item| pinned.contains(&item.key)));
+    let stays = |item: &Ranked| pinned.contains(&item.key) || held.contains(&item.key);
+    material.ranked.extend(rest.into_iter().filter(stays));
 }
 
 /// Whether two packs say the same, in whatever order.
@@ -195,6 +180,73 @@ impl<'a> Filler<'a> {
         }
     }
 
+    /// What the client holds, what is certain, and nothing else: the least of it goes where that is too much.
+    fn again(&mut self, base: &ContextPack, room: &Room<'_>) -> Again {
+        let is_asked_again = base.budget == room.budget as u64;
+        let enough = room.budget * if is_asked_again { STILL_FILLED } else { FILLED_ANEW } / 100;
+        let (plan, mut estimate) = self.planner.start();
+        let (mut pack, mut tokens) = self.counted(&plan, room);
+        let mut allowed = room.budget;
+        if is_asked_again && tokens > allowed {
+            // What it was sent as may have been shorter: what was allowed once is allowed again.
+            allowed = allowed.max((room.measure)(base) + 1);
+        }
+        if is_asked_again && tokens <= allowed && says_the_same(&pack, base) {
+            return Again::Pack(Box::new(pack));
+        }
+        let mut target = estimate;
+        for _ in 0..MOST_TRIES {
+            if tokens <= allowed {
+                break;
+            }
+            target = target.min(estimate) * (allowed as f64 / tokens as f64).min(0.995);
+            let (plan, within) = self.planner.start_within(target);
+            (pack, tokens) = self.counted(&plan, room);
+            estimate = within;
+        }
+        match (enough..=allowed).contains(&tokens) {
+            true => Again::Pack(Box::new(pack)),
+            false => Again::Short(Aim {
+                allowed,
+                target: estimate * allowed as f64 / tokens.max(1) as f64 * 0.985,
+            }),
+        }
+    }
+
+    /// The pack that uses most of what is allowed.
+    fn best(&mut self, aim: Aim, room: &Room<'_>) -> Option<ContextPack> {
+        let Aim { allowed, mut target } = aim;
+        let mut best: Option<ContextPack> = None;
+        let (mut low, mut high) = (0.0f64, f64::INFINITY);
+        for _ in 0..MOST_TRIES {
+            let (plan, exhausted) = self.planner.plan(target);
+            let (pack, tokens) = self.counted(&plan, room);
+            if tokens <= allowed {
+                let is_better = best.as_ref().is_none_or(|best| best.tokens < pack.tokens);
+                if is_better {
+                    best = Some(pack);
+                }
+                if exhausted || tokens * 100 >= allowed * FILLED {
+                    break;
+                }
+                low = low.max(target);
+            } else {
+                high = high.min(target);
+            }
+            let guess = target * allowed as f64 / tokens.max(1) as f64 * 0.985;
+            target = match (low > 0.0, high.is_finite()) {
+                (true, true) if guess <= low || guess >= high => (low + high) / 2.0,
+                (false, true) => guess.min(high * 0.9),
+                (true, false) => guess.max(low * 1.05),
+                _ => guess,
+            };
+            if high - low < 2.0 {
+                break;
+            }
+        }
+        best
+    }
+
     /// The plan as it is sent, and its tokens.
     fn counted(&mut self, plan: &Plan, room: &Room<'_>) -> (ContextPack, usize) {
         let mut pack = self.pack(plan);
@@ -226,7 +278,11 @@ impl<'a> Filler<'a> {
                 let symbol = PackSymbol {
                     id: ladder.id.clone(),
                     kind: self.workspace.symbol(key).map_or("", graph_kind).to_string(),
-                    score: self.steady(&ladder.id, ladder.score),
+                    score: match evidence {
+                        // No share of the best one.
+                        Evidence::Asked => scaled(ladder.score, 1.0),
+                        _ => self.steady(&ladder.id, ladder.score),
+                    },
                     provenance: format!("{}~{hash}", self.found_by(&ladder.id, evidence)),
                     distance: u64::from(material.distances.of(key)),
                 };

@@ -33,17 +33,20 @@ pub struct ForTask {
 
 /// What matters for a task.
 pub fn context_for_task(workspace: &Workspace, ask: &ForTask, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
-    let mut ranked = rank::for_task(workspace, checked(&ask.task)?);
+    let mut ranked = rank::for_task(workspace, checked(&ask.task)?, &told_as_named(workspace, room.base));
     let targets = targets(workspace, &ranked, room.budget, room.base);
     let is_vague = |item: &rank::Ranked| matches!(item.evidence, Evidence::Meaning | Evidence::Edge(..));
     let only_vague = ranked.iter().all(is_vague);
     let ranks: HashSet<SymbolKey> = ranked.iter().map(|item| item.key).collect();
-    // What the client was told as a target and the task no longer points to, such as what is called otherwise now.
-    let told = targets.iter().filter(|key| !ranks.contains(key));
-    ranked.extend(told.map(|key| rank::Ranked {
-        key: *key,
-        score: 0.0,
-        evidence: Evidence::Asked,
+    // What the client holds is true while the symbol is there: one that nothing leads to any more is only the first to make room.
+    let held = room.base.into_iter().flat_map(|base| &base.symbols);
+    ranked.extend(held.filter_map(|symbol| {
+        let key = workspace.find(&symbol.id).filter(|key| !ranks.contains(key))?;
+        Some(rank::Ranked {
+            key,
+            score: symbol.score,
+            evidence: Evidence::Asked,
+        })
     }));
     let mut material = material(workspace, ranked, &targets, ask.explain);
     material.pinned = targets;
@@ -54,10 +57,17 @@ pub fn context_for_task(workspace: &Workspace, ask: &ForTask, room: &Room<'_>) -
     fill(workspace, material, room)
 }
 
+/// What the client holds because the task names it.
+fn told_as_named(workspace: &Workspace, base: Option<&ContextPack>) -> Vec<SymbolKey> {
+    let held = base.into_iter().flat_map(|base| &base.symbols);
+    let named = held.filter(|symbol| symbol.provenance.split('~').next() == Some("named"));
+    named.filter_map(|symbol| workspace.find(&symbol.id)).collect()
+}
+
 /// The files that matter for a task, best first.
 pub fn ranked_files(workspace: &Workspace, task: &str, limit: usize) -> Result<Vec<String>, QuestionError> {
     let mut files: Vec<String> = Vec::new();
-    for item in rank::for_task(workspace, checked(task)?) {
+    for item in rank::for_task(workspace, checked(task)?, &[]) {
         let Some(symbol) = workspace.symbol(item.key) else {
             continue;
         };
@@ -74,7 +84,7 @@ pub fn ranked_files(workspace: &Workspace, task: &str, limit: usize) -> Result<V
 
 /// The symbols that matter for a task, best first, files as a whole left out.
 pub fn ranked_symbols(workspace: &Workspace, task: &str, limit: usize) -> Result<Vec<String>, QuestionError> {
-    let ranked = rank::for_task(workspace, checked(task)?);
+    let ranked = rank::for_task(workspace, checked(task)?, &[]);
     let symbols = ranked
         .iter()
         .filter_map(|item| Some((item.key.repository, workspace.symbol(item.key)?)));

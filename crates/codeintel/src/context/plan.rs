@@ -17,10 +17,12 @@ const TOKENS_PER_SYMBOL: usize = 90;
 /// Symbols past the admitted ones that may fill a gap.
 const NEXT: usize = 40;
 /// Times as many symbols as are admitted at first can be part of a pack. Names alone would take more than the budget, so no pack
-/// ends here; what fell behind this is not worth its room, even if the client holds it.
+/// ends here.
 const REACH: usize = 6;
-/// Of the symbols that are admitted at first, one in so many is part of every pack, even if it is new to the client.
-const CERTAIN: usize = 3;
+/// Of the symbols that are admitted at first, one in so many can be a target.
+const TARGETS: usize = 3;
+/// And one in so many is part of every pack, even if it is new to the client.
+const CERTAIN: usize = 9;
 
 /// Symbols that a budget admits at first.
 fn at_once(budget: usize) -> usize {
@@ -32,8 +34,13 @@ pub(super) fn reach(budget: usize) -> usize {
     at_once(budget) * REACH + NEXT
 }
 
-/// How many of the best symbols are part of every pack, and how many targets one can have.
-pub(super) fn certain(budget: usize) -> usize {
+/// How many targets a pack can have.
+pub(super) fn most_targets(budget: usize) -> usize {
+    (at_once(budget) / TARGETS).max(1)
+}
+
+/// How many of the best symbols are part of every pack.
+fn certain(budget: usize) -> usize {
     (at_once(budget) / CERTAIN).max(1)
 }
 
@@ -141,13 +148,14 @@ impl<'a> Planner<'a> {
             let keys = planner.ladders.iter().take(at_once(budget)).map(|ladder| ladder.key);
             planner.texts.read_ahead(keys);
         }
-        planner.start = planner.first();
+        planner.start = planner.first(base.is_some());
         planner
     }
 
-    /// What every plan starts from: what is certain, and what the client holds, as it holds it. What else is in a pack does not
+    /// What every plan starts from: what is certain, with its signature where the client does not know it yet, and what the client
+    /// holds, as it holds it. What else is in a pack does not
     /// matter here, so the pack that comes of this plan starts from itself when it is asked for again.
-    fn first(&mut self) -> Plan {
+    fn first(&mut self, is_again: bool) -> Plan {
         let mut plan = Plan::new();
         for place in 0..self.ladders.len() {
             let ladder = &self.ladders[place];
@@ -159,7 +167,9 @@ impl<'a> Planner<'a> {
                     plan.insert(place, form);
                 }
                 None if ladder.is_certain => {
-                    plan.insert(place, None);
+                    let shown = Some(Form::Signature).filter(|_| is_again);
+                    let shown = shown.filter(|form| self.with_sources && self.cost(place, *form).is_some());
+                    plan.insert(place, shown);
                 }
                 None => {}
             }
@@ -183,7 +193,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The start, less what does not fit: texts first, then names, the least score first and what is certain last.
-    fn start_within(&mut self, target: f64) -> (Plan, f64) {
+    pub(super) fn start_within(&mut self, target: f64) -> (Plan, f64) {
         let (mut plan, mut used) = self.start();
         let mut weakest: Vec<usize> = plan.keys().rev().copied().collect();
         weakest.sort_by_key(|place| self.ladders[*place].is_certain);

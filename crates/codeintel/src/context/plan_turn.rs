@@ -48,7 +48,7 @@ const SYMBOLS: usize = 3;
 /// The questions that the evidence suggests.
 pub fn plan_turn(workspace: &Workspace, ask: &PlanTurn) -> Result<TurnPlan, QuestionError> {
     let task = checked(&ask.task)?;
-    let ranked = rank::for_task(workspace, task);
+    let ranked = rank::for_task(workspace, task, &[]);
     let targets = targets(workspace, &ranked, USUAL_BUDGET, None);
     let mut steps = Vec::new();
     let mut step = |tool: &str, arguments: Value, why: String| {

@@ -33,6 +33,8 @@ pub(crate) enum Evidence {
     Asked,
     /// The task writes its name.
     Named(String),
+    /// The task wrote the name that it had when the client was told.
+    Told,
     /// The task writes its path.
     Path(String),
     /// It shares words with the task; which ones is seen where someone asks.
@@ -62,7 +64,7 @@ impl Evidence {
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Evidence::Asked => "asked",
-            Evidence::Named(_) => "named",
+            Evidence::Named(_) | Evidence::Told => "named",
             Evidence::Path(_) => "path",
             Evidence::Words(_) => "words",
             Evidence::Meaning => "meaning",
@@ -75,6 +77,7 @@ impl Evidence {
         match self {
             Evidence::Asked => "asked for".to_string(),
             Evidence::Named(name) => format!("the task names `{name}`"),
+            Evidence::Told => "the task names what it was called before".to_string(),
             Evidence::Path(path) => format!("the task names the path `{path}`"),
             Evidence::Words(_) => "its body shares words with the task".to_string(),
             Evidence::Meaning => "means something like the task".to_string(),
@@ -103,16 +106,18 @@ const NAMESAKES: usize = 12;
 const FEW: usize = 3;
 const PERHAPS: f32 = 0.3;
 
-/// The symbols that matter for a task, best first.
-pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
+/// The symbols that matter for a task, best first. `told` are those that the client was told as named by it: they still are, whatever
+/// they are called now.
+pub(crate) fn for_task(workspace: &Workspace, task: &str, told: &[SymbolKey]) -> Vec<Ranked> {
     let terms = Arc::new(terms(task));
     let mut all = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
         let snapshot = &repository.snapshot;
         let search = snapshot.search_index();
+        let (text, title) = (search.spelled(&terms.text), search.spelled(&terms.title));
         let chunks = |mode: Mode| {
             let question = Question {
-                text: &terms.text,
+                text: &text,
                 limit: CHUNKS,
                 mode,
                 accept: None,
@@ -124,13 +129,13 @@ pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
             let semantic = scope.spawn(|| chunks(Mode::Semantic));
             (chunks(Mode::Lexical), semantic.join().unwrap_or_default())
         });
-        let written = Written::of(workspace, number, &terms);
+        let written = Written::of(workspace, number, &terms, told);
         let evidence = FileEvidence {
             terms: &terms,
             path_words: repository.path_words(),
-            whole: search.files(snapshot, &terms.text),
+            whole: search.files(snapshot, &text),
             title: match terms.title.len() < terms.text.len() {
-                true => search.files(snapshot, &terms.title),
+                true => search.files(snapshot, &title),
                 false => Vec::new(),
             },
             lexical: &lexical,
@@ -148,11 +153,13 @@ pub(crate) fn for_task(workspace: &Workspace, task: &str) -> Vec<Ranked> {
 /// What a task writes out, looked up.
 struct Written<'a> {
     names: Vec<(&'a str, Vec<SymbolView<'a>>)>,
+    /// What none of the names means any more.
+    told: Vec<SymbolView<'a>>,
     paths: Vec<(&'a str, Vec<FileId>)>,
 }
 
 impl<'a> Written<'a> {
-    fn of(workspace: &'a Workspace, number: usize, terms: &'a Terms) -> Written<'a> {
+    fn of(workspace: &'a Workspace, number: usize, terms: &'a Terms, told: &[SymbolKey]) -> Written<'a> {
         let snapshot = &workspace.repositories()[number].snapshot;
         let symbols_of = |name: &'a String| {
             let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
@@ -188,8 +195,15 @@ impl<'a> Written<'a> {
                 .filter(|file| is_end(file.path(), end) || is_end(end, file.path()));
             (path.as_str(), fits.take(NAMESAKES).map(|file| file.id()).collect())
         };
+        let names: Vec<(&str, Vec<SymbolView<'_>>)> = terms.names.iter().map(symbols_of).collect();
+        let is_named = |view: &SymbolView<'_>| names.iter().flat_map(|(_, fits)| fits).any(|fit| fit.id() == view.id());
+        let told = told.iter().filter(|key| key.repository == number);
         Written {
-            names: terms.names.iter().map(symbols_of).collect(),
+            told: told
+                .filter_map(|key| snapshot.symbol(key.symbol))
+                .filter(|view| !is_named(view))
+                .collect(),
+            names,
             paths: terms.paths.iter().map(files_of).collect(),
         }
     }
@@ -199,6 +213,7 @@ impl<'a> Written<'a> {
     fn defining(&self, snapshot: &Snapshot, terms: &Terms) -> Vec<(f32, Vec<FileId>)> {
         let files = |symbols: &[SymbolView<'_>]| symbols.iter().map(|symbol| symbol.file_id()).collect();
         let mut lists: Vec<(f32, Vec<FileId>)> = self.names.iter().map(|(_, symbols)| (1.0, files(symbols))).collect();
+        lists.extend(self.told.iter().map(|symbol| (1.0, files(&[*symbol]))));
         for word in &terms.plain {
             let named = snapshot.named(word).filter(|symbol| !symbol.is_file());
             let symbols: Vec<SymbolView<'_>> = named.take(FEW + 1).collect();
@@ -267,6 +282,9 @@ fn seeds(
             add(symbol.id(), 0.4 + 0.6 * share, Evidence::Named((*name).to_string()));
         }
     }
+    for symbol in &written.told {
+        add(symbol.id(), 1.0, Evidence::Told);
+    }
     for (path, meant) in &written.paths {
         let share = 1.0 / meant.len().max(1) as f64;
         for file in meant {
@@ -319,7 +337,7 @@ fn by_text(terms: &Arc<Terms>, lexical: &[Hit], semantic: &[Hit]) -> Vec<Seed> {
     fused.into_iter().map(seed).collect()
 }
 
-/// The words that a symbol's head shares with the task; its body may share others.
+/// The words that a symbol's head shares with the task, as the task has them; its body may share others.
 fn shared(symbol: SymbolView<'_>, terms: &Terms) -> Vec<String> {
     let mut have: HashSet<String> = HashSet::new();
     for text in [symbol.name(), symbol.path(), symbol.doc(), symbol.signature()] {
@@ -327,8 +345,8 @@ fn shared(symbol: SymbolView<'_>, terms: &Terms) -> Vec<String> {
             have.insert(super::terms::stem(&word).to_string());
         }
     }
-    let stems = terms.stems.keys().filter(|stem| have.contains(stem.as_str()));
-    stems.take(4).cloned().collect()
+    let both = terms.stems.iter().filter(|(stem, _)| have.contains(stem.as_str()));
+    both.take(4).map(|(_, word)| word.clone()).collect()
 }
 
 /// The seeds and what a walk from them reaches, scored.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use index::snapshot::SymbolView;
-use wire::answers::{ContextPack, PackSymbol, Renamed, renamed_id};
+use wire::answers::{ContextPack, PackSymbol, Renamed, renamed_id, with_word};
 
 use super::fill::graph_kind;
 use super::forms::Texts;
@@ -105,10 +105,18 @@ impl Search<'_> {
                 continue;
             };
             compared += 1;
-            let row = Renamed {
+            let mut row = Renamed {
                 from: format!("{path}::{}", parts[..=at].join(".")),
                 to: format!("{path}::{}", others[..=at].join(".")),
             };
+            // What something is in may be there still: then it alone went elsewhere.
+            let is_inside = at + 1 < parts.len() && self.workspace.find(&row.from).is_none();
+            if !is_inside {
+                row = Renamed {
+                    from: symbol.id.clone(),
+                    to: id.clone(),
+                };
+            }
             let key = SymbolKey {
                 repository,
                 symbol: other.id(),
@@ -120,7 +128,7 @@ impl Search<'_> {
             if is_hash_of(symbol, &hash) {
                 return Match::Certain(row);
             }
-            if at + 1 < parts.len() {
+            if is_inside {
                 perhaps.push(row);
             }
         }
@@ -168,34 +176,9 @@ fn only_difference(one: &[&str], other: &[&str]) -> Option<usize> {
     differences.next().is_none().then_some(first)
 }
 
-/// The text with another word wherever `word` stands as a whole.
-fn with_word(text: &str, word: &str, instead: &str) -> String {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(word).filter(|_| !word.is_empty()) {
-        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
-        out.push_str(before);
-        let is_whole = !out.ends_with(is_part) && !after.starts_with(is_part);
-        out.push_str(if is_whole { instead } else { word });
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_whole() {
-        assert_eq!(
-            with_word("Shop(Shopping, a.Shop)", "Shop", "Store"),
-            "Store(Shopping, a.Store)"
-        );
-        assert_eq!(with_word("unShop Shop_", "Shop", "Store"), "unShop Shop_");
-    }
 
     #[test]
     fn names_that_differ_in_one_part_are_compared() {

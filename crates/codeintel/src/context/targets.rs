@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use wire::answers::ContextPack;
 
-use super::plan::certain;
+use super::plan::most_targets;
 use super::rank::{Evidence, Ranked};
 use crate::workspace::{SymbolKey, Workspace};
 
@@ -22,7 +22,7 @@ pub(super) fn targets(
     budget: usize,
     base: Option<&ContextPack>,
 ) -> Vec<SymbolKey> {
-    let most = MOST.min(certain(budget));
+    let most = MOST.min(most_targets(budget));
     let told: HashSet<SymbolKey> = base
         .into_iter()
         .flat_map(|base| &base.symbols)
@@ -42,7 +42,7 @@ pub(super) fn targets(
         return left;
     }
     // What the task writes out is what it is about; words and meaning only where it writes nothing out.
-    let written = |item: &&Ranked| matches!(item.evidence, Evidence::Named(_) | Evidence::Path(_));
+    let written = |item: &&Ranked| matches!(item.evidence, Evidence::Named(_) | Evidence::Told | Evidence::Path(_));
     let has_written = ranked.iter().any(|item| written(&item));
     let seeds: Vec<&Ranked> = ranked
         .iter()

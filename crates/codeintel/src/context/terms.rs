@@ -24,8 +24,8 @@ pub(crate) struct Terms {
     pub(crate) path_words: BTreeSet<String>,
     /// Words that may be the name of something but are not written like one.
     pub(crate) plain: BTreeSet<String>,
-    /// Stems with how often they occur, in order of the alphabet.
-    pub(crate) stems: BTreeMap<String, u32>,
+    /// Stems with the word that the task first has of each, in order of the alphabet.
+    pub(crate) stems: BTreeMap<String, String>,
     /// What is written as an identifier: `parse_url`, `HttpClient`, `Owner.name`, anything in backticks.
     pub(crate) names: Vec<String>,
     /// What is written as a path or a file name.
@@ -85,8 +85,8 @@ pub(crate) fn terms(task: &str) -> Terms {
                 if word.len() < 2 || word.bytes().all(|byte| byte.is_ascii_digit()) {
                     continue;
                 }
-                if found.stems.len() < MAX_TERMS || found.stems.contains_key(stem(&word)) {
-                    *found.stems.entry(stem(&word).to_string()).or_default() += 1;
+                if found.stems.len() < MAX_TERMS && !found.stems.contains_key(stem(&word)) {
+                    found.stems.insert(stem(&word).to_string(), word);
                 }
             }
         }

@@ -6,7 +6,11 @@ use std::path::Path;
 
 use codeintel::Workspace;
 use codeintel::context::{ContextPack, ForTask, Room, context_for_task, renames};
-use wire::answers::PackDelta;
+use tempfile::TempDir;
+use wire::Format;
+use wire::answers::{PackDelta, PackSymbol};
+use wire::layout::Layout;
+use wire::tokens::Tokenizer;
 
 use super::context::{in_gcf, indexed};
 
@@ -108,6 +112,61 @@ fn replace(path: &Path, text: &str, old: &str, new: &str) -> String {
     format!("{old} is {new} in {}", path.display())
 }
 
+/// A tree of shops, and a client that asks about it.
+struct Shops {
+    root: TempDir,
+    index: TempDir,
+    ask: ForTask,
+    budget: usize,
+}
+
+impl Shops {
+    fn asked(task: &str, budget: usize) -> Shops {
+        let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write_tree(root.path());
+        let task = task.to_string();
+        let ask = ForTask {
+            task,
+            ..ForTask::default()
+        };
+        Shops {
+            root,
+            index,
+            ask,
+            budget,
+        }
+    }
+
+    fn first(&self) -> ContextPack {
+        first(&indexed(self.root.path(), self.index.path()), &self.ask, self.budget)
+    }
+
+    /// The answer to a client that holds `base`, and what it is told.
+    fn again(&self, base: &ContextPack) -> (ContextPack, PackDelta) {
+        let workspace = indexed(self.root.path(), self.index.path());
+        let pack = again(&workspace, &self.ask, self.budget, base);
+        let delta = PackDelta::between(base, &pack);
+        check_in_every_format(base, &pack, &delta, "");
+        (pack, delta)
+    }
+
+    fn replace(&self, file: &str, old: &str, new: &str) {
+        let path = self.root.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(old), "{old}");
+        replace(&path, &text, old, new);
+    }
+}
+
+fn first(workspace: &Workspace, ask: &ForTask, budget: usize) -> ContextPack {
+    let room = Room {
+        budget,
+        measure: &in_gcf,
+        base: None,
+    };
+    context_for_task(workspace, ask, &room).unwrap()
+}
+
 /// The answer to a client that holds `base`.
 fn again(workspace: &Workspace, ask: &ForTask, budget: usize, base: &ContextPack) -> ContextPack {
     let renamed = renames(workspace, base);
@@ -121,10 +180,37 @@ fn again(workspace: &Workspace, ask: &ForTask, budget: usize, base: &ContextPack
     ContextPack { renamed, ..pack }
 }
 
+/// What the client makes of the delta: read back in every format that is read back, and by places too, it is the pack.
+fn check_in_every_format(base: &ContextPack, pack: &ContextPack, delta: &PackDelta, told: &str) -> ContextPack {
+    let mut held = base.clone();
+    for delta in [delta, &delta.by_places(base, pack)] {
+        let [graph, sources] = delta.to_gcf("context_for_task", 0, str::len).unwrap();
+        let mut read = vec![PackDelta::from_gcf(&wire::gcf::graph::decode_delta(&graph).unwrap(), &sources).unwrap()];
+        for format in [Format::Json, Format::Gcx] {
+            let layout = Layout::generic("context_for_task");
+            let text = wire::encode(delta, &layout, format, Tokenizer::O200k).unwrap().text;
+            let value = wire::decode(&text).unwrap_or_else(|error| panic!("{told}: {error}\n{text}"));
+            read.push(serde_json::from_value(value).unwrap_or_else(|error| panic!("{told}: {error}\n{text}")));
+        }
+        for read in read {
+            assert_eq!(read, *delta, "{told}");
+            held = read.apply(base).unwrap_or_else(|error| panic!("{told}: {error}"));
+            assert_eq!(held.pack_root, pack.pack_root, "{told}");
+            assert_eq!(sorted(&held), sorted(pack), "{told}");
+        }
+    }
+    held
+}
+
 fn sorted(pack: &ContextPack) -> Vec<wire::answers::PackSource> {
     let mut sources = pack.sources.clone();
     sources.sort_by(|a, b| a.id.cmp(&b.id));
     sources
+}
+
+fn names(delta: &PackDelta) -> Vec<(&str, &str)> {
+    let rows = delta.renamed.iter();
+    rows.map(|row| (row.from.as_str(), row.to.as_str())).collect()
 }
 
 #[test]
@@ -144,15 +230,9 @@ fn after_any_edit_the_delta_gives_the_pack_and_asking_again_changes_nothing() {
             ..ForTask::default()
         };
         let budgets = [400, 1_200, 3_000];
-        let first = |number: usize| {
-            let room = Room {
-                budget: budgets[number],
-                measure: &in_gcf,
-                base: None,
-            };
-            context_for_task(&workspace, &ask(number), &room).unwrap()
-        };
-        let mut held: Vec<ContextPack> = (0..tasks.len()).map(first).collect();
+        let mut held: Vec<ContextPack> = (0..tasks.len())
+            .map(|number| first(&workspace, &ask(number), budgets[number]))
+            .collect();
         for turn in 0..8 {
             let edits: Vec<String> = (0..1 + dice.below(2)).map(|_| edit(root.path(), &mut dice)).collect();
             workspace = indexed(root.path(), index.path());
@@ -161,13 +241,8 @@ fn after_any_edit_the_delta_gives_the_pack_and_asking_again_changes_nothing() {
                 let pack = again(&workspace, &ask(number), budgets[number], base);
                 assert!(in_gcf(&pack) <= budgets[number], "{told}");
                 let delta = PackDelta::between(base, &pack);
-                let [graph, sources] = delta.to_gcf("context_for_task", 0, str::len).unwrap();
-                let read = PackDelta::from_gcf(&wire::gcf::graph::decode_delta(&graph).unwrap(), &sources).unwrap();
-                assert_eq!(read, delta, "{told}");
-                let applied = read.apply(base).unwrap_or_else(|error| panic!("{told}: {error}"));
-                assert_eq!(applied.pack_root, pack.pack_root, "{told}");
-                assert_eq!(sorted(&applied), sorted(&pack), "{told}");
-                let once_more = again(&workspace, &ask(number), budgets[number], &pack);
+                let held = check_in_every_format(base, &pack, &delta, &told);
+                let once_more = again(&workspace, &ask(number), budgets[number], &held);
                 assert_eq!(once_more.pack_root, pack.pack_root, "{told}");
                 assert_eq!(sorted(&once_more), sorted(&pack), "{told}");
                 let nothing = PackDelta::between(&pack, &once_more);
@@ -175,7 +250,7 @@ fn after_any_edit_the_delta_gives_the_pack_and_asking_again_changes_nothing() {
                     nothing.moved.is_empty() && nothing.sources.is_empty() && nothing.gone.is_empty(),
                     "{told}: {nothing:?}"
                 );
-                *base = pack;
+                *base = held;
             }
         }
     }
@@ -183,103 +258,73 @@ fn after_any_edit_the_delta_gives_the_pack_and_asking_again_changes_nothing() {
 
 #[test]
 fn a_type_that_is_called_otherwise_is_said_once() {
-    let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    write_tree(root.path());
-    let ask = ForTask {
-        task: "`Part3.order2` loses the drawer".to_string(),
-        ..ForTask::default()
-    };
-    let workspace = indexed(root.path(), index.path());
-    let room = Room {
-        budget: 3_000,
-        measure: &in_gcf,
-        base: None,
-    };
-    let base = context_for_task(&workspace, &ask, &room).unwrap();
-    let members = base
-        .symbols
-        .iter()
-        .filter(|symbol| symbol.id.starts_with("part3.py::Part3."))
-        .count();
+    let shops = Shops::asked("`Part3.order2` loses the drawer", 3_000);
+    let base = shops.first();
+    let inside = |symbols: &[PackSymbol], of: &str| symbols.iter().filter(|symbol| symbol.id.starts_with(of)).count();
+    let members = inside(&base.symbols, "part3.py::Part3.");
     assert!(members >= 4, "{base:?}");
-    let path = root.path().join("part3.py");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("class Part3", "class Drawer")).unwrap();
-    let workspace = indexed(root.path(), index.path());
-    let pack = again(&workspace, &ask, 3_000, &base);
-    let delta = PackDelta::between(&base, &pack);
-    let rows: Vec<(&str, &str)> = delta
-        .renamed
-        .iter()
-        .map(|row| (row.from.as_str(), row.to.as_str()))
-        .collect();
-    assert_eq!(rows, [("part3.py::Part3", "part3.py::Drawer")]);
-    let said = delta
-        .added
-        .iter()
-        .filter(|symbol| symbol.id.starts_with("part3.py::Drawer."))
-        .count();
+    shops.replace("part3.py", "class Part3", "class Drawer");
+    let (_, delta) = shops.again(&base);
+    assert_eq!(names(&delta), [("part3.py::Part3", "part3.py::Drawer")]);
+    let said = inside(&delta.added, "part3.py::Drawer.");
     assert!(said * 3 <= members, "{said} of {members}: {delta:#?}");
-    assert_eq!(delta.apply(&base).unwrap().pack_root, pack.pack_root);
 }
 
 /// The target of the task is what is renamed, so the task no longer points to it; and it was the best, so all scores are shares of
 /// another one.
 #[test]
 fn a_target_that_is_called_otherwise_stays_one() {
-    let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    write_tree(root.path());
-    let ask = ForTask {
-        task: "`open4` loses orders of a customer".to_string(),
-        ..ForTask::default()
-    };
-    let workspace = indexed(root.path(), index.path());
-    let room = Room {
-        budget: 1_200,
-        measure: &in_gcf,
-        base: None,
-    };
-    let base = context_for_task(&workspace, &ask, &room).unwrap();
+    let shops = Shops::asked("`open4` loses orders of a customer", 1_200);
+    let base = shops.first();
     let targets = |pack: &ContextPack| -> Vec<String> {
         let near = pack.symbols.iter().filter(|symbol| symbol.distance == 0);
         near.map(|symbol| symbol.id.clone()).collect()
     };
     assert_eq!(targets(&base), ["part4.py::open4"]);
-    let path = root.path().join("part4.py");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("open4", "begin")).unwrap();
-    let workspace = indexed(root.path(), index.path());
-    let pack = again(&workspace, &ask, 1_200, &base);
+    shops.replace("part4.py", "open4", "begin");
+    let (pack, delta) = shops.again(&base);
     assert_eq!(targets(&pack), ["part4.py::begin"]);
-    let delta = PackDelta::between(&base, &pack);
     assert!(delta.added.len() * 2 <= pack.symbols.len(), "{delta:#?}");
-    assert_eq!(delta.apply(&base).unwrap().pack_root, pack.pack_root);
 }
 
 #[test]
 fn a_file_that_moved_is_said_once() {
-    let (root, index) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    write_tree(root.path());
-    let ask = ForTask {
-        task: "`Part3.order2` loses the drawer".to_string(),
-        ..ForTask::default()
-    };
-    let workspace = indexed(root.path(), index.path());
-    let room = Room {
-        budget: 3_000,
-        measure: &in_gcf,
-        base: None,
-    };
-    let base = context_for_task(&workspace, &ask, &room).unwrap();
-    fs::rename(root.path().join("part3.py"), root.path().join("drawers.py")).unwrap();
-    let workspace = indexed(root.path(), index.path());
-    let pack = again(&workspace, &ask, 3_000, &base);
+    let shops = Shops::asked("`Part3.order2` loses the drawer", 3_000);
+    let base = shops.first();
+    let root = shops.root.path();
+    fs::rename(root.join("part3.py"), root.join("drawers.py")).unwrap();
+    let (_, delta) = shops.again(&base);
+    assert_eq!(names(&delta), [("part3.py", "drawers.py")]);
+}
+
+/// What is deleted is the target that all distances are counted from: nothing else of the pack is other.
+#[test]
+fn what_only_moved_away_is_said_by_its_place() {
+    let shops = Shops::asked("`Part3.order2` loses the drawer", 3_000);
+    let base = shops.first();
+    shops.replace("part3.py", "def order2(self, customer)", "def elsewhere(self)");
+    let workspace = indexed(shops.root.path(), shops.index.path());
+    let pack = again(&workspace, &shops.ask, shops.budget, &base);
     let delta = PackDelta::between(&base, &pack);
-    let rows: Vec<(&str, &str)> = delta
-        .renamed
-        .iter()
-        .map(|row| (row.from.as_str(), row.to.as_str()))
-        .collect();
-    assert_eq!(rows, [("part3.py", "drawers.py")]);
-    assert_eq!(delta.apply(&base).unwrap().pack_root, pack.pack_root);
+    let by_places = delta.by_places(&base, &pack);
+    assert_eq!(by_places.apply(&base).unwrap().pack_root, pack.pack_root);
+    assert!(!by_places.restated.distances.is_empty(), "{by_places:#?}");
+    let length = |delta: &PackDelta| delta.to_gcf("context_for_task", 0, str::len).unwrap().concat().len();
+    assert!(length(&by_places) < length(&delta), "{by_places:#?}");
+}
+
+/// A method is gone and its class is not: another class with a method of that name is no new name of it.
+#[test]
+fn what_is_gone_is_not_taken_for_a_namesake_elsewhere() {
+    let shops = Shops::asked("`Part3.order2` loses the drawer", 3_000);
+    let path = shops.root.path().join("part3.py");
+    let text = fs::read_to_string(&path).unwrap();
+    let second = "\n\nclass Other:\n    def order2(self):\n        return 2\n";
+    fs::write(&path, format!("{text}{second}")).unwrap();
+    let base = shops.first();
+    let start = text.find("    def order2").unwrap();
+    let end = start + text[start..].find("    def total2").unwrap();
+    fs::write(&path, format!("{}{}{second}", &text[..start], &text[end..])).unwrap();
+    let (_, delta) = shops.again(&base);
+    assert_eq!(names(&delta), []);
 }

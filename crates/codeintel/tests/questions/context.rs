@@ -306,6 +306,25 @@ fn without_git_the_reason_is_said() {
     assert!(refused.to_string().contains("is not in a git repository"), "{refused}");
 }
 
+#[test]
+fn reasons_have_words_of_the_task_and_not_their_stems() {
+    let (root, index) = shop();
+    let workspace = indexed(root.path(), index.path());
+    let ask = ForTask {
+        explain: true,
+        ..task("storing things in queues loses some")
+    };
+    let pack = context_for_task(&workspace, &ask, &room(3_000, &in_gcf)).unwrap();
+    let shared = pack
+        .reasons
+        .iter()
+        .filter_map(|reason| reason.reason.strip_prefix("shares words with the task: "));
+    let mut words: Vec<&str> = shared.flat_map(|words| words.split(", ")).collect();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words, ["queues", "storing"], "{:?}", pack.reasons);
+}
+
 /// What a client that holds `base` has after the answer to its second question, through the text of GCF.
 fn after_delta(base: &ContextPack, pack: &ContextPack) -> ContextPack {
     let delta = PackDelta::between(base, pack);

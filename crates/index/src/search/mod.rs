@@ -19,6 +19,7 @@ mod part_writer;
 mod rank;
 mod searcher;
 mod signs;
+mod spelling;
 pub mod text;
 mod unit;
 mod vector;

@@ -354,6 +354,25 @@ impl SearchIndex {
         scores
     }
 
+    /// Whether any chunk has the term.
+    pub(super) fn has_term(&self, term: &str) -> bool {
+        self.parts.iter().any(|part| part.part.find_term(term).is_some())
+    }
+
+    /// The chunks that have the term, in order.
+    pub(super) fn chunks_with(&self, term: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        for part in &self.parts {
+            let Some(rank) = part.part.find_term(term) else {
+                continue;
+            };
+            let chunks = part.part.postings(rank).map(|(chunk, _)| chunk as usize);
+            let live = chunks.filter(|chunk| part.files.get(*chunk).is_some_and(|&file| file != GONE));
+            found.extend(live.map(|chunk| part.first + chunk));
+        }
+        found
+    }
+
     /// The rarest terms of a text with how often it says them: common ones cost most and tell least.
     fn rarest(&self, text: &str) -> Vec<(String, u32)> {
         let mut counts: hashbrown::HashMap<String, u32> = hashbrown::HashMap::new();

@@ -222,3 +222,25 @@ fn a_damaged_search_index_is_made_again() {
     tree.build();
     assert!(fs::read(&path).unwrap() == whole);
 }
+
+#[test]
+fn a_word_that_the_tree_writes_as_two_is_read_as_those() {
+    let tree = Tree::new(&[
+        (
+            "mocks.py",
+            "from library import EasyMock\n\ndef replayed(request):\n    return EasyMock.replay(request)\n",
+        ),
+        ("there.py", "def is_there(place):\n    return place\n"),
+        (
+            "fore.py",
+            "def fore_ground(color):\n    return color\n\ndef fore_cast(days):\n    return days\n",
+        ),
+    ]);
+    let snapshot = tree.build();
+    let index = SearchIndex::beside(&snapshot);
+    assert_eq!(index.spelled("the Easymock of Debian"), "the Easy mock of Debian");
+    // Both are words of the tree, and nothing has them together.
+    assert_eq!(index.spelled("therefore replayed"), "therefore replayed");
+    assert_eq!(index.spelled("easymöck EasyMock mock é"), "easymöck EasyMock mock é");
+    assert_eq!(index.spelled(""), "");
+}

@@ -190,8 +190,13 @@ fn packed(
         Some(base) => changed_pack(desk, budget, base, &layout, format, &question)?,
         None => None,
     };
-    let (found, texts, format) = match again {
-        Some((found, texts)) => (found, texts, format),
+    let Answered {
+        found,
+        held,
+        texts,
+        format,
+    } = match again {
+        Some(answered) => answered,
         // Whoever gets everything anew gets what is best now.
         None => whole_pack(desk, budget, &layout, format, &question)?,
     };
@@ -203,9 +208,18 @@ fn packed(
     desk.services
         .memory
         .bases
-        .keep(desk.caller, &root, Base::Pack(found.into()));
+        .keep(desk.caller, &root, Base::Pack(held.into()));
     desk.finish(Finished { texts, format });
     Ok(reply)
+}
+
+/// A pack and how it was said.
+struct Answered {
+    found: ContextPack,
+    /// The same in the order of the client, who appends what a delta adds: the places of the next delta are those.
+    held: ContextPack,
+    texts: Vec<String>,
+    format: Format,
 }
 
 type Asking<'a> = dyn Fn(&Room<'_>) -> Result<ContextPack, QuestionError> + 'a;
@@ -219,7 +233,7 @@ fn changed_pack(
     layout: &Layout<'static>,
     format: Format,
     question: &Asking<'_>,
-) -> Result<Option<(ContextPack, Vec<String>)>, Refusal> {
+) -> Result<Option<Answered>, Refusal> {
     let counter = Counter::new(Tokenizer::O200k);
     let count = |texts: &[String]| texts.iter().map(|text| counter.count(text)).sum::<usize>();
     let renames = renames(desk.workspace, base);
@@ -228,18 +242,36 @@ fn changed_pack(
     let whole = |pack: &ContextPack| plain(pack, layout, format);
     let mut found = asked(budget, Some(&carried), &|pack| Ok(count(&whole(pack)?)), question)?;
     found.renamed = renames;
-    let Some(texts) = changed(base, &found, layout.tool, format)? else {
+    let delta = PackDelta::between(base, &found);
+    let Some((mut held, mut texts)) = changed(base, &found, &delta, layout.tool, format)? else {
         return Ok(None);
     };
-    let tokens = count(&texts);
+    let mut tokens = count(&texts);
+    // A delta that any reader of the graph profile can apply is worth a little more.
+    if tokens * 100 > found.tokens as usize * MOST_BY_NAME
+        && let Some(other) = changed(base, &found, &delta.by_places(base, &found), layout.tool, format)?
+        && count(&other.1) < tokens
+    {
+        (held, texts) = other;
+        tokens = count(&texts);
+    }
     if tokens * 10 >= found.tokens as usize * 6 || tokens > budget {
         return Ok(None);
     }
     if let Some(conversation) = desk.wish.conversation {
         conversation.learned(&found);
     }
-    Ok(Some((found, texts)))
+    held.tokens = found.tokens;
+    Ok(Some(Answered {
+        found,
+        held,
+        texts,
+        format,
+    }))
 }
+
+/// In hundredths of the whole: a delta that takes more is said by places, where that takes less.
+const MOST_BY_NAME: usize = 8;
 
 /// The pack for a client that holds nothing of it, or asks for all of it, with its texts.
 fn whole_pack(
@@ -248,7 +280,7 @@ fn whole_pack(
     layout: &Layout<'static>,
     format: Format,
     question: &Asking<'_>,
-) -> Result<(ContextPack, Vec<String>, Format), Refusal> {
+) -> Result<Answered, Refusal> {
     let counter = Counter::new(Tokenizer::O200k);
     let measure = |pack: &ContextPack| {
         let texts = project(desk, pack, layout, format, Delivery::Measured)?;
@@ -259,7 +291,12 @@ fn whole_pack(
         Some(json) => (vec![json], Format::Json),
         None => (project(desk, &found, layout, format, Delivery::Sent)?, format),
     };
-    Ok((found, texts, format))
+    Ok(Answered {
+        held: found.clone(),
+        found,
+        texts,
+        format,
+    })
 }
 
 /// Asks for a pack whose size `measure` tells.
@@ -337,23 +374,38 @@ fn unwritable(error: wire::Error) -> Refusal {
     refusal("internal_error", format!("the answer cannot be written: {error}"))
 }
 
-/// What changed since `base`: nothing, or a delta that was applied and checked here first. `None` where only the whole pack
-/// will do.
-fn changed(base: &ContextPack, pack: &ContextPack, tool: &str, format: Format) -> Result<Option<Vec<String>>, Refusal> {
-    let delta = PackDelta::between(base, pack);
-    let is_right = delta.apply(base).is_ok_and(|applied| says_the_same(&applied, pack));
-    if !is_right {
+/// What the client has after `delta`, and the texts that say it: nothing, or a delta that was applied and checked here first. `None`
+/// where only the whole pack will do.
+fn changed(
+    base: &ContextPack,
+    pack: &ContextPack,
+    delta: &PackDelta,
+    tool: &str,
+    format: Format,
+) -> Result<Option<(ContextPack, Vec<String>)>, Refusal> {
+    let Some(held) = delta.apply(base).ok().filter(|applied| says_the_same(applied, pack)) else {
         return Ok(None);
-    }
+    };
+    Ok(Some((held, said(base, pack, delta, tool, format)?)))
+}
+
+/// The texts of a delta.
+fn said(
+    base: &ContextPack,
+    pack: &ContextPack,
+    delta: &PackDelta,
+    tool: &str,
+    format: Format,
+) -> Result<Vec<String>, Refusal> {
     let same_root = base.pack_root == pack.pack_root;
     let unchanged = same_root && delta.sources.is_empty() && delta.moved.is_empty() && delta.gone.is_empty();
     if format != Format::Gcf {
         let said = match unchanged {
             true => json!({"unchanged": true, "pack_root": pack.pack_root, "symbols": pack.symbols.len()}),
-            false => value(&delta)?,
+            false => value(delta)?,
         };
         let encoded = wire::encode(&said, &Layout::generic(tool), format, Tokenizer::O200k).map_err(unwritable)?;
-        return Ok(Some(vec![encoded.text]));
+        return Ok(vec![encoded.text]);
     }
     let cannot = |error: wire::gcf::Error| unwritable(error.into());
     if same_root {
@@ -363,15 +415,15 @@ fn changed(base: &ContextPack, pack: &ContextPack, tool: &str, format: Format) -
             .map_err(cannot)?
             .text()
             .to_string();
-        return Ok(Some(match unchanged {
+        return Ok(match unchanged {
             true => vec![said],
             false => vec![said, delta.sources_text()],
-        }));
+        });
     }
     let texts = delta
         .to_gcf(tool, pack.tokens, |text| Tokenizer::O200k.count(text))
         .map_err(cannot)?;
-    Ok(Some(texts.into()))
+    Ok(texts.into())
 }
 
 /// Whether two packs say the same, in whatever order.

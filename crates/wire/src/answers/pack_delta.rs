@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context_pack::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol, from_word, to_word};
 use super::pack_names::Renamed;
+use super::pack_restated::{Restated, Reworded, reword};
 use crate::gcf::{self, Category, graph};
 use crate::line_edit;
 
@@ -24,6 +25,9 @@ pub struct PackDelta {
     /// Names that changed: what the client holds is read under the new ones before anything else of the delta.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renamed: Vec<Renamed>,
+    /// What is other about the symbols that the client holds, after that.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub restated: Restated,
     /// Symbols that are gone; one that is other now is both gone and added.
     #[serde(default)]
     pub removed: Vec<PackName>,
@@ -105,6 +109,22 @@ impl PackDelta {
         }
     }
 
+    /// The same in fewer words, for a client that knows the places of its symbols: what is other about them is said by these.
+    pub fn by_places(&self, base: &ContextPack, pack: &ContextPack) -> PackDelta {
+        let base = base.under(&self.renamed);
+        let mut restated = Restated::between(&base, pack);
+        restated.words = reworded(&base, pack, &self.renamed);
+        match base.restated(&restated) {
+            Some(base) => PackDelta {
+                base_root: self.base_root.clone(),
+                renamed: self.renamed.clone(),
+                restated,
+                ..PackDelta::of_names(&base, pack)
+            },
+            None => self.clone(),
+        }
+    }
+
     /// What turns `base` into `pack`, every name as it is.
     fn of_names(base: &ContextPack, pack: &ContextPack) -> PackDelta {
         let moved = moves(base, pack);
@@ -169,6 +189,7 @@ impl PackDelta {
             note: pack.note.clone(),
             incomplete: pack.incomplete.clone(),
             renamed: Vec::new(),
+            restated: Restated::default(),
             moved,
         }
     }
@@ -180,7 +201,14 @@ impl PackDelta {
             let found = format!("a delta for `{}`", self.base_root);
             return Err(gcf::Error::new(Category::BaseMismatch, found, root));
         }
-        let base = &base.under(&self.renamed);
+        let base = base.under(&self.renamed).restated(&self.restated);
+        let base = &base.ok_or_else(|| {
+            gcf::Error::new(
+                Category::DeltaInvalid,
+                "a place that the pack has not".to_string(),
+                "places of symbols of the base",
+            )
+        })?;
         let mut graph = self.graph("");
         graph.base_root = base.root()?;
         let graph = graph::apply(&base.graph(""), &graph)?;
@@ -297,6 +325,7 @@ impl PackDelta {
         for Renamed { from, to } in &self.renamed {
             out.push_str(&format!("% renamed {} {}\n", to_word(from), to_word(to)));
         }
+        out.push_str(&self.restated.rows());
         for Moved { path, from, by } in &self.moved {
             out.push_str(&format!("% moved {} {from} {by:+}\n", to_word(path)));
         }
@@ -383,6 +412,7 @@ impl PackDelta {
                     delta.moved.push(Moved { path, from, by });
                 }),
                 ["%", "gone", label] => symbol(label).map(|id| delta.gone.push(id)),
+                ["%", rest @ ..] => delta.restated.read(rest),
                 [label, "why", ..] => symbol(label).map(|id| {
                     let reason = line.splitn(3, ' ').nth(2).unwrap_or_default().to_string();
                     delta.reasons.push(PackReason { id, reason });
@@ -413,6 +443,47 @@ impl PackDelta {
         }
         Ok(delta)
     }
+}
+
+fn is_nothing(restated: &Restated) -> bool {
+    *restated == Restated::default()
+}
+
+/// Renamed words that make texts of the base those of the pack: a name is called otherwise wherever its file has it.
+fn reworded(base: &ContextPack, pack: &ContextPack, renamed: &[Renamed]) -> Vec<Reworded> {
+    let last = |id: &str| {
+        let name = id.rsplit("::").next().unwrap_or(id);
+        let name = name.rsplit('.').next().unwrap_or(name);
+        name.split('~').next().unwrap_or(name).to_string()
+    };
+    let now: HashMap<&str, &PackSource> = pack.sources.iter().map(|source| (source.id.as_str(), source)).collect();
+    let mut words = Vec::new();
+    for Renamed { from, to } in renamed.iter().filter(|row| row.from.contains("::")) {
+        let row = Reworded {
+            path: path_of(to).to_string(),
+            from: last(from),
+            to: last(to),
+        };
+        // Texts that become right, and those that were and become wrong.
+        let (mut better, mut worse) = (0, 0);
+        for old in base.sources.iter().filter(|source| path_of(&source.id) == row.path) {
+            let Some(new) = now.get(old.id.as_str()) else { continue };
+            let mut other = old.clone();
+            reword(&mut other, std::slice::from_ref(&row));
+            let fits = |text: &str| line_edit::edit(text, &new.text).len();
+            match fits(&other.text).cmp(&fits(&old.text)) {
+                std::cmp::Ordering::Less => better += 1,
+                std::cmp::Ordering::Greater => worse += 1,
+                std::cmp::Ordering::Equal => {}
+            }
+        }
+        // The row has no escapes.
+        let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_graphic());
+        if better > worse && is_plain(&row.from) && is_plain(&row.to) {
+            words.push(row);
+        }
+    }
+    words
 }
 
 fn ends(edge: &PackEdge) -> (&str, &str, &str) {

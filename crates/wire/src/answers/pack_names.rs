@@ -29,6 +29,22 @@ pub fn renamed_id(id: &str, renames: &[Renamed]) -> String {
     now.unwrap_or_else(|| id.to_string())
 }
 
+/// The text with another word wherever `word` stands as a whole.
+pub fn with_word(text: &str, word: &str, instead: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(word).filter(|_| !word.is_empty()) {
+        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+        out.push_str(before);
+        let is_whole = !out.ends_with(is_part) && !after.starts_with(is_part);
+        out.push_str(if is_whole { instead } else { word });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 impl ContextPack {
     /// The pack with the new names: ids in symbols, edges, sources and reasons. Texts stay as they are. The root is that of the
     /// new names, or empty where two symbols would have one name.
@@ -81,6 +97,16 @@ impl ContextPack {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_whole() {
+        assert_eq!(
+            with_word("Shop(Shopping, a.Shop)", "Shop", "Store"),
+            "Store(Shopping, a.Store)"
+        );
+        assert_eq!(with_word("unShop Shop_", "Shop", "Store"), "unShop Shop_");
+        assert_eq!(with_word("any", "", "Store"), "any");
+    }
 
     #[test]
     fn a_row_is_about_the_whole_name_and_what_is_in_it() {

@@ -2,7 +2,8 @@
 //! methods are put to both, and every caller that the blast radius lacks is listed with what the graph knows of the symbol.
 //!
 //! The truth is the server's references that are calls: followed by an opening bracket, type arguments aside. A call counts for the
-//! smallest function, method or type around it, or for the file.
+//! smallest function, method or type around it, or for the file. The other way round, what the blast radius holds one use away is
+//! right where the server has any reference in it; what is not is listed too, and counted by the origin of its surest edge.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -94,6 +95,23 @@ struct Miss {
     resolved: bool,
 }
 
+/// What the blast radius has one use away by one origin, and how much of it has a reference that the server knows.
+#[derive(Default, Serialize)]
+struct Precision {
+    reached: usize,
+    right: usize,
+    precision: f64,
+}
+
+/// What the blast radius has one use away and the server knows no reference in.
+#[derive(Serialize)]
+struct Extra {
+    symbol: String,
+    reached: String,
+    /// The surest edge between the two, `dispatch` where none is and another method stands between them.
+    tier: &'static str,
+}
+
 #[derive(Default, Serialize)]
 struct Report {
     all: Score,
@@ -102,6 +120,8 @@ struct Report {
     /// Symbols that the server refused to answer about.
     unanswered: usize,
     misses: Vec<Miss>,
+    precision: BTreeMap<&'static str, Precision>,
+    extras: Vec<Extra>,
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
@@ -145,8 +165,17 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     for score in [&mut report.all, &mut report.resolved] {
         score.recall = score.found as f64 / score.callers.max(1) as f64;
     }
+    for part in report.precision.values_mut() {
+        part.precision = part.right as f64 / part.reached.max(1) as f64;
+    }
     if args.json {
         return output.json(&report);
+    }
+    for extra in &report.extras {
+        output.line(format!(
+            "no reference ({}): {} <- {}",
+            extra.tier, extra.symbol, extra.reached
+        ));
     }
     for miss in &report.misses {
         let tiers = match miss.tiers.is_empty() {
@@ -162,6 +191,12 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         output.line(format!(
             "{name}: {} of {} direct callers of {} symbols, {:.3}",
             score.found, score.callers, score.symbols, score.recall
+        ));
+    }
+    for (tier, part) in &report.precision {
+        output.line(format!(
+            "by {tier}: {} of {} one use away have a reference, {:.3}",
+            part.right, part.reached, part.precision
         ));
     }
     if report.unanswered > 0 {
@@ -242,6 +277,7 @@ impl Bench<'_> {
             };
         };
         let mut truth: BTreeMap<SymbolId, String> = BTreeMap::new();
+        let mut mentions: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for site in sites {
             let Some(path) = Path::new(&site.path)
                 .strip_prefix(self.root)
@@ -252,6 +288,9 @@ impl Bench<'_> {
                 continue;
             };
             let is_definition = path == symbol.path() && site.line == line;
+            if !is_definition {
+                mentions.entry(path.clone()).or_default().push(site.line + 1);
+            }
             if is_definition || !self.is_call(&path, site.line, site.column, symbol.name()) {
                 continue;
             }
@@ -263,7 +302,7 @@ impl Bench<'_> {
             }
         }
         if !truth.is_empty() {
-            self.compare(symbol, &truth)?;
+            self.compare(symbol, &truth, &mentions)?;
         }
         Ok(())
     }
@@ -295,7 +334,12 @@ impl Bench<'_> {
         rest.starts_with('(')
     }
 
-    fn compare(&mut self, symbol: SymbolView<'_>, truth: &BTreeMap<SymbolId, String>) -> Result<(), Failure> {
+    fn compare(
+        &mut self,
+        symbol: SymbolView<'_>,
+        truth: &BTreeMap<SymbolId, String>,
+        mentions: &BTreeMap<String, Vec<u32>>,
+    ) -> Result<(), Failure> {
         let snapshot = &self.workspace.repositories()[0].snapshot;
         let ask = BlastRadius {
             symbols: vec![symbol.id_string()],
@@ -315,6 +359,20 @@ impl Bench<'_> {
             .filter(|symbol| symbol.distance == 1)
             .map(|symbol| symbol.id)
             .collect();
+        for id in &reached {
+            let Some(other) = snapshot.find(id) else { continue };
+            let (tier, is_right) = (tier_of(snapshot, symbol, other), holds_any(other, mentions));
+            let part = self.report.precision.entry(tier).or_default();
+            part.reached += 1;
+            part.right += usize::from(is_right);
+            if !is_right {
+                self.report.extras.push(Extra {
+                    symbol: symbol.id_string(),
+                    reached: id.clone(),
+                    tier,
+                });
+            }
+        }
         // A call inside of something nested (a field's initialiser, a lambda) may stand for what is around it.
         let has = |caller: &str| {
             let below = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'));
@@ -356,6 +414,24 @@ impl Bench<'_> {
         }
         Ok(())
     }
+}
+
+/// The origin of the surest edge from `user` to a symbol.
+fn tier_of(snapshot: &Snapshot, symbol: SymbolView<'_>, user: SymbolView<'_>) -> &'static str {
+    let edges = snapshot.incoming(symbol.id(), EdgeKinds::ALL);
+    let origins = edges.filter(|edge| edge.from == user.id()).map(|edge| edge.origin);
+    origins.min().map_or("dispatch", codeintel::kinds::origin_name)
+}
+
+/// Whether any of the lines, by path, is one of the symbol's.
+fn holds_any(symbol: SymbolView<'_>, lines: &BTreeMap<String, Vec<u32>>) -> bool {
+    let span = symbol.span();
+    lines.get(symbol.path()).is_some_and(|lines| {
+        symbol.is_file()
+            || lines
+                .iter()
+                .any(|line| (span.start_line..=span.end_line).contains(line))
+    })
 }
 
 /// The smallest function, method or type around a line, or the file.

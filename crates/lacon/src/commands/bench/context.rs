@@ -62,6 +62,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 20)]
     edits: usize,
 
+    /// Which tasks and places are edited: another number, other edits (0: the tasks in turn)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
     /// Budgets to fill for each task
     #[arg(
         long,
@@ -115,7 +119,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         None => retrieval(&workspace, &Bm25::of(&workspace), &tasks)?,
     };
     let budgets = budgets(&workspace, &tasks, &args.budgets)?;
-    let deltas = edits::deltas(&tree, &index, &tasks, args.edits)?;
+    let deltas = edits::deltas(&tree, &index, &tasks, args.edits, args.seed)?;
     let totals = snapshot.totals();
     let answer = json!({
         "lines": totals.lines, "files": snapshot.file_count(), "tasks": tasks.len(), "indexing_seconds": indexing.as_secs_f64().round(),

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use codeintel::Workspace;
 use serde_json::{Value, json};
-use wire::answers::{ContextPack, PackDelta};
+use wire::answers::{ContextPack, PackDelta, with_word};
 use wire::gcf::graph;
 
 use super::tasks::Task;
@@ -42,31 +42,43 @@ impl Kind {
 
 /// Tokens of the packs.
 const BUDGET: u64 = 5_000;
+/// What costs a larger part of the whole pack is shown with what was said.
+const MOST_SHARE: f64 = 0.15;
 
 /// Asks, edits a file of the pack and asks again, with each kind of edit in turn.
-pub(super) fn deltas(tree: &Path, index: &Path, tasks: &[Task], most: usize) -> Result<Value, Failure> {
+pub(super) fn deltas(tree: &Path, index: &Path, tasks: &[Task], most: usize, seed: u64) -> Result<Value, Failure> {
     let mut rows: Vec<Value> = Vec::new();
     let mut shares: BTreeMap<Kind, Vec<f64>> = BTreeMap::new();
-    for (number, task) in tasks.iter().cycle().take(most).enumerate() {
+    for number in 0..most {
         let kind = Kind::ALL[number % Kind::ALL.len()];
+        // Another task and another place of its pack each time.
+        let (task, place) = match seed {
+            0 => (number, number / Kind::ALL.len()),
+            _ => (scattered(seed, number, 0), scattered(seed, number, 1)),
+        };
+        let task = &tasks[task % tasks.len()];
         let services = Services::default();
         let workspace = indexed(tree, index)?;
         let whole = ask(&desk(&workspace, &services), &task.text, BUDGET, None)?;
         let base = read_pack(&whole)?;
-        // Another place of the pack each time.
-        let Some(edit) = Edit::of(tree, &workspace, &base, kind, number) else {
+        let Some(edit) = Edit::of(tree, &workspace, &base, kind, place) else {
             continue;
         };
         std::fs::write(tree.join(&edit.path), &edit.after)?;
         let asked = again(tree, index, task, &base, &services);
         std::fs::write(tree.join(&edit.path), &edit.before)?;
         let (said, full) = asked?;
-        let (said, full) = (tokens(&said), tokens(&full));
-        let share = said as f64 / full as f64;
+        let (length, whole) = (tokens(&said), tokens(&full));
+        let share = length as f64 / whole as f64;
         shares.entry(kind).or_default().push(share);
-        rows.push(json!({
-            "task": task.name, "edit": kind.name(), "symbol": edit.symbol, "tokens": said, "whole": full, "share": share,
-        }));
+        let mut row = json!({
+            "task": task.name, "edit": kind.name(), "symbol": edit.symbol, "path": edit.path, "tokens": length, "whole": whole,
+            "share": share,
+        });
+        if share > MOST_SHARE {
+            row["said"] = said.into();
+        }
+        rows.push(row);
     }
     indexed(tree, index)?;
     let all: Vec<f64> = shares.values().flatten().copied().collect();
@@ -91,7 +103,7 @@ fn summary(shares: &[f64]) -> Value {
     json!({
         "edits": sorted.len(), "mean": sorted.iter().sum::<f64>() / sorted.len().max(1) as f64,
         "p50": at(0.5), "p95": at(0.95), "most": sorted.last(),
-        "above_15_percent": sorted.iter().filter(|share| **share > 0.15).count(),
+        "above_15_percent": sorted.iter().filter(|share| **share > MOST_SHARE).count(),
     })
 }
 
@@ -137,6 +149,16 @@ pub(in crate::commands::bench) fn read_pack(texts: &[String]) -> anyhow::Result<
     ContextPack::from_gcf(graph, &numbers, sources, |_, _| None).map_err(|error| anyhow!("{error}"))
 }
 
+/// A number that the seed, the edit and what is chosen decide (splitmix64).
+fn scattered(seed: u64, number: usize, choice: u64) -> usize {
+    let step = 0x9e37_79b9_7f4a_7c15u64;
+    let mut mixed = seed.wrapping_add((number as u64 * 2 + choice + 1).wrapping_mul(step));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    // Half of it fits any usize.
+    ((mixed ^ (mixed >> 31)) >> 32) as usize
+}
+
 /// One file before and after.
 struct Edit {
     path: String,
@@ -146,7 +168,7 @@ struct Edit {
 }
 
 impl Edit {
-    fn of(tree: &Path, workspace: &Workspace, pack: &ContextPack, kind: Kind, number: usize) -> Option<Edit> {
+    fn of(tree: &Path, workspace: &Workspace, pack: &ContextPack, kind: Kind, place: usize) -> Option<Edit> {
         let snapshot = &workspace.repositories()[0].snapshot;
         let shown = pack.symbols.iter().filter_map(|symbol| snapshot.find(&symbol.id));
         let fits: Vec<_> = shown
@@ -155,7 +177,7 @@ impl Edit {
                 !view.is_file() && span.end_line > span.start_line + 2 && view.name().len() > 2
             })
             .collect();
-        let view = fits.get((number / Kind::ALL.len()) % fits.len().clamp(1, 12))?;
+        let view = fits.get(place % fits.len().clamp(1, 12))?;
         let path = view.path().to_string();
         let before = std::fs::read(tree.join(&path))
             .with_context(|| format!("cannot read `{path}`"))
@@ -167,6 +189,7 @@ impl Edit {
             (view.span().end_line as usize).min(lines.len()),
         );
         let middle = first + (last - first) / 2;
+        let other_name = format!("{}2nd", view.name());
         let join = |parts: &[&[&str]]| parts.concat().concat();
         let after = match kind {
             Kind::Insert => join(&[&lines[..middle], &["\n"], &lines[middle..]]),
@@ -176,10 +199,10 @@ impl Edit {
                 join(&[&lines[..middle], &[&other], &lines[middle + 1..]])
             }
             Kind::Add => {
-                let copy = renamed(&join(&[&lines[first..last]]), view.name());
+                let copy = with_word(&join(&[&lines[first..last]]), view.name(), &other_name);
                 join(&[&lines[..last], &["\n", &copy], &lines[last..]])
             }
-            Kind::Rename => renamed(&text, view.name()),
+            Kind::Rename => with_word(&text, view.name(), &other_name),
             Kind::Delete => join(&[&lines[..first], &lines[last..]]),
         };
         (after != text).then(|| Edit {
@@ -191,35 +214,18 @@ impl Edit {
     }
 }
 
-/// The text with another name wherever this one stands as a word.
-fn renamed(text: &str, name: &str) -> String {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(name) {
-        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
-        let left = before.chars().next_back().or(out.chars().next_back());
-        let is_word = !left.is_some_and(is_part) && !after.starts_with(is_part);
-        out.push_str(before);
-        out.push_str(name);
-        if is_word {
-            out.push_str("2nd");
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::renamed;
+    use super::scattered;
 
     #[test]
-    fn only_whole_words_are_renamed() {
-        assert_eq!(
-            renamed("push(x).push, pushed unpush push", "push"),
-            "push2nd(x).push2nd, pushed unpush push2nd"
-        );
+    fn a_seed_gives_the_same_edits_again_and_another_gives_others() {
+        let edits = |seed| -> Vec<usize> { (0..20).map(|number| scattered(seed, number, 0) % 200).collect() };
+        assert_eq!(edits(1), edits(1));
+        assert_ne!(edits(1), edits(2));
+        let mut distinct = edits(3);
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert!(distinct.len() > 15, "{distinct:?}");
     }
 }

@@ -273,7 +273,7 @@ fn words(message: &str) -> String {
         let line = line.trim();
         let (name, rest) = line.split_once(':').unwrap_or(("", line));
         let header = name.to_ascii_lowercase();
-        if HEADERS.contains(&header.as_str()) || line == "---" || is_envelope(line) {
+        if HEADERS.contains(&header.as_str()) || line == "---" || is_envelope(line) || is_export(line) {
             continue;
         }
         // `file.c | 12 ++--` and `2 files changed` list the answer.
@@ -309,6 +309,18 @@ fn words(message: &str) -> String {
 fn is_envelope(line: &str) -> bool {
     let hash = line.strip_prefix("From ").and_then(|rest| rest.split(' ').next());
     hash.is_some_and(|hash| hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// `# User …`: what Mercurial writes above the message of a changeset.
+fn is_export(line: &str) -> bool {
+    let rest = line.strip_prefix("# ").map(str::trim_start);
+    let heads = ["HG changeset patch", "User ", "Date ", "Branch ", "Node ID ", "Parent "];
+    let is_time = |rest: &str| {
+        let words: Vec<&str> = rest.split(' ').collect();
+        matches!(words.as_slice(), [_, _, _, clock, year, zone]
+            if clock.contains(':') && year.len() == 4 && zone.starts_with(['+', '-']))
+    };
+    rest.is_some_and(|rest| heads.iter().any(|head| rest.starts_with(head)) || is_time(rest))
 }
 
 /// A copy of the repository at a commit, with the history up to it and nothing later.
@@ -387,5 +399,13 @@ mod tests {
             (&hunks[0].before[..], &hunks[0].changed[..]),
             (&["a".to_string()][..], &[0][..])
         );
+    }
+
+    #[test]
+    fn what_mercurial_writes_above_a_message_is_no_task() {
+        let head = "# HG changeset patch\n# User A <a@example.org>\n# Date 1649671433 -7200\n#      Mon Apr 11 12:03:53 2022 +0200\n\
+                    # Node ID d3df32e12246208fc8bb9507ff921099348c6783\n# Parent  5005928cac60a43d98d88523713983efdc204d50\n\
+                    tests: silence warnings\n\n# a remark of the author\n";
+        assert_eq!(words(head), "tests: silence warnings\n\n# a remark of the author");
     }
 }
