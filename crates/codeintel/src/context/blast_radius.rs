@@ -196,7 +196,7 @@ fn through_dispatch(
         return others;
     }
     let keys: Vec<SymbolKey> = others.iter().map(|(key, ..)| *key).collect();
-    let beside = traverse::walk(workspace, &keys, how);
+    let beside = beside(workspace, &others, how);
     let mut distances: HashMap<SymbolKey, u32> = reached.symbols.iter().copied().collect();
     let near = keys.iter().map(|key| (*key, 1)).chain(beside.symbols);
     for (key, distance) in near.filter(|(key, _)| !start.contains(key)) {
@@ -220,6 +220,26 @@ fn through_dispatch(
     }));
     reached.stopped |= beside.stopped;
     others
+}
+
+/// What uses these methods. Of one that is declared above, only who calls it: those that stand for it beside the changed one do not
+/// notice.
+fn beside(workspace: &Workspace, others: &[(SymbolKey, SymbolKey, bool)], how: &Walk) -> traverse::Reached {
+    let keys = |above: bool| -> Vec<SymbolKey> {
+        let those = others.iter().filter(|(.., is_above)| *is_above == above);
+        those.map(|(key, ..)| *key).collect()
+    };
+    let heirs = [EdgeKind::Overrides, EdgeKind::Implements, EdgeKind::Extends];
+    let called = Walk {
+        kinds: USES.iter().copied().filter(|kind| !heirs.contains(kind)).collect(),
+        ..*how
+    };
+    let mut found = traverse::walk(workspace, &keys(false), how);
+    let above = traverse::walk(workspace, &keys(true), &called);
+    found.symbols.extend(above.symbols);
+    found.relations.extend(above.relations);
+    found.stopped |= above.stopped;
+    found
 }
 
 fn changed(workspace: &Workspace, ask: &BlastRadius) -> Result<(Vec<SymbolKey>, Vec<String>), QuestionError> {

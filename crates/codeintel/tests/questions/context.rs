@@ -420,7 +420,7 @@ fn the_blast_radius_of_a_method_reaches_who_calls_it_through_an_interface_or_cal
     .unwrap();
     fs::write(
         root.path().join("disk.go"),
-        "package shop\n\ntype Disk struct{}\n\nfunc (disk *Disk) Keep(item string) error {\n\treturn nil\n}\n\ntype Other struct{}\n\nfunc (other *Other) Keep(number int) {}\n\nfunc direct() error {\n\tdisk := &Disk{}\n\treturn disk.Keep(\"b\")\n}\n\nfunc aside() {\n\tother := &Other{}\n\tother.Keep(1)\n}\n",
+        "package shop\n\ntype Disk struct{}\n\nfunc (disk *Disk) Keep(item string) error {\n\treturn nil\n}\n\ntype Other struct{}\n\nfunc (other *Other) Keep(number int) {}\n\ntype Memory struct{}\n\nfunc (memory *Memory) Keep(item string) error {\n\treturn nil\n}\n\nfunc direct() error {\n\tdisk := &Disk{}\n\treturn disk.Keep(\"b\")\n}\n\nfunc aside() {\n\tother := &Other{}\n\tother.Keep(1)\n}\n",
     )
     .unwrap();
     let workspace = indexed(root.path(), index.path());
@@ -449,6 +449,8 @@ fn the_blast_radius_of_a_method_reaches_who_calls_it_through_an_interface_or_cal
     assert_eq!(distance(&concrete, "disk.go::direct"), 1);
     assert_eq!(distance(&concrete, "store.go::through"), 1);
     assert!(overrides(&concrete), "{concrete:?}");
+    assert_eq!(distance(&interface, "disk.go::Memory.Keep"), 1);
+    assert!(!has(&concrete, "disk.go::Memory.Keep"), "it stands beside the changed one");
     // What is only inferred is left out where it is not wanted.
     assert!(!has(
         &ask("store.go::Store.Keep", Some("ast_resolved")),
