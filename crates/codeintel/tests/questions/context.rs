@@ -450,7 +450,10 @@ fn the_blast_radius_of_a_method_reaches_who_calls_it_through_an_interface_or_cal
     assert_eq!(distance(&concrete, "store.go::through"), 1);
     assert!(overrides(&concrete), "{concrete:?}");
     assert_eq!(distance(&interface, "disk.go::Memory.Keep"), 1);
-    assert!(!has(&concrete, "disk.go::Memory.Keep"), "it stands beside the changed one");
+    assert!(
+        !has(&concrete, "disk.go::Memory.Keep"),
+        "it stands beside the changed one"
+    );
     // What is only inferred is left out where it is not wanted.
     assert!(!has(
         &ask("store.go::Store.Keep", Some("ast_resolved")),
