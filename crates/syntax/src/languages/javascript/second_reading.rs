@@ -15,9 +15,9 @@ pub(super) fn second_reading(text: &str) -> Option<String> {
         let word = token.word(bytes);
         let is_edited = edits.last().is_some_and(|&(start, ..)| start == before.start);
         let begins_parameter = matches!(before.mark(bytes), Some(b'<' | b',')) || is_edited;
-        if is_modifier(word) && begins_parameter && names_parameter(tokens) {
-            edits.push((token.start, token.end, b' '));
-        } else if word == b"type" && before.word(bytes) == b"export" && tokens.peek_mark() == Some(b'*') {
+        let modifies = is_modifier(word) && begins_parameter && names_parameter(tokens);
+        let exports_types = word == b"type" && before.word(bytes) == b"export" && tokens.peek_mark() == Some(b'*');
+        if modifies || exports_types {
             edits.push((token.start, token.end, b' '));
         } else if needs_separator(bytes, tokens, token, before, before_that) {
             edits.push((token.start - 1, token.start, b';'));
