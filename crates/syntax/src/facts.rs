@@ -339,6 +339,20 @@ pub struct Parameter {
     pub passing: Passing,
 }
 
+impl Parameter {
+    /// One that says neither a type nor a default.
+    pub(crate) fn untyped(name: Name, binding: Option<BindingId>, passing: Passing) -> Parameter {
+        Parameter {
+            name,
+            binding,
+            type_: None,
+            type_text: None,
+            default: None,
+            passing,
+        }
+    }
+}
+
 /// How arguments reach a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -203,14 +203,7 @@ pub(super) fn parameter<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
 /// `...` takes what is left.
 fn add_rest(lowering: &mut Lowering<'_>, function: DefinitionId) {
     let name = lowering.names.intern("");
-    let rest = Parameter {
-        name,
-        binding: None,
-        type_: None,
-        type_text: None,
-        default: None,
-        passing: Passing::Rest,
-    };
+    let rest = Parameter::untyped(name, None, Passing::Rest);
     lowering.definitions[function.index()].parameters.push(rest);
 }
 

@@ -76,14 +76,7 @@ pub(super) fn function<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expre
             };
             if child.named || passing == Passing::Rest {
                 let name = lowering.name_of(child.node);
-                parameters.push(Parameter {
-                    name,
-                    binding: None,
-                    type_: None,
-                    type_text: None,
-                    default: None,
-                    passing,
-                });
+                parameters.push(Parameter::untyped(name, None, passing));
             }
         }
     }

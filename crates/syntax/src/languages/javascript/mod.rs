@@ -120,14 +120,9 @@ fn collect_arguments(lowering: &mut Lowering<'_>) {
         };
         if lowering.binding_in(body, name).is_none() {
             let binding = lowering.bind(body, name, Bound::Parameter(id), 0);
-            lowering.definitions[id.index()].parameters.push(Parameter {
-                name,
-                binding: Some(binding),
-                type_: None,
-                type_text: None,
-                default: None,
-                passing: Passing::Rest,
-            });
+            lowering.definitions[id.index()]
+                .parameters
+                .push(Parameter::untyped(name, Some(binding), Passing::Rest));
         }
     }
 }

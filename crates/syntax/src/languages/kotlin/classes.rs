@@ -310,14 +310,9 @@ fn implicit_parameter<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: N
     }
     let name = lowering.names.intern("it");
     let binding = lowering.bind(lowering.scope, name, Bound::Parameter(id), 0);
-    lowering.definitions[id.index()].parameters.push(Parameter {
-        name,
-        binding: Some(binding),
-        type_: None,
-        type_text: None,
-        default: None,
-        passing: Passing::Normal,
-    });
+    lowering.definitions[id.index()]
+        .parameters
+        .push(Parameter::untyped(name, Some(binding), Passing::Normal));
 }
 
 fn decorated(lowering: &Lowering<'_>, id: DefinitionId, wanted: &str) -> bool {
