@@ -107,31 +107,23 @@ pub enum Evidence {
     Candidate,
 }
 
+/// Up to how many targets of one mention are a few.
+const A_FEW: usize = 4;
+
 impl Evidence {
     /// Origin and confidence, in hundredths. `candidates` is the number of targets that the same mention got this way.
+    ///
+    /// There are few values on purpose: each is a sentence that a reader can be told (`docs/guide/code-tools.md`), and an answer
+    /// names every sort of edge that it has.
     pub fn weigh(self, candidates: usize) -> (Origin, u8) {
-        let (origin, alone) = match self {
-            Evidence::Structure | Evidence::Lexical => (Origin::AstResolved, 100),
-            Evidence::Import => (Origin::AstResolved, 98),
-            Evidence::Package => (Origin::AstResolved, 95),
-            Evidence::DeclaredReceiver => (Origin::AstResolved, 95),
-            Evidence::Inherited => (Origin::AstResolved, 93),
-            Evidence::FollowedValue => (Origin::AstInferred, 85),
-            Evidence::InferredReceiver => (Origin::AstInferred, 80),
-            Evidence::Dispatch => (Origin::AstInferred, 70),
-            Evidence::UniqueName => (Origin::AstInferred, 60),
-            Evidence::Candidate => (Origin::TextMatched, 40),
-        };
-        let shared = match candidates {
-            0 | 1 => alone,
-            several => (u32::from(alone) * 2 / (several as u32 + 1)).max(5) as u8,
-        };
-        let origin = if candidates > 1 && origin == Origin::AstResolved {
-            Origin::AstInferred
-        } else {
-            origin
-        };
-        (origin, shared)
+        match self {
+            Evidence::Structure if candidates < 2 => (Origin::AstResolved, 100),
+            _ if self <= Evidence::Inherited && candidates < 2 => (Origin::AstResolved, 98),
+            Evidence::Candidate => (Origin::TextMatched, 30),
+            _ if candidates > A_FEW => (Origin::AstInferred, 40),
+            Evidence::FollowedValue | Evidence::InferredReceiver if candidates < 2 => (Origin::AstInferred, 85),
+            _ => (Origin::AstInferred, 60),
+        }
     }
 }
 
@@ -159,4 +151,42 @@ pub struct ResolvedFile {
     pub edges: Vec<Edge>,
     /// How many calls of the file found no target at all, so that answers can say how complete they are.
     pub unresolved_calls: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers name each sort of edge in their header: few sorts are few tokens, and each is explained in the guide.
+    #[test]
+    fn an_origin_has_few_confidences() {
+        let evidence = [
+            Evidence::Structure,
+            Evidence::Lexical,
+            Evidence::Import,
+            Evidence::Package,
+            Evidence::DeclaredReceiver,
+            Evidence::Inherited,
+            Evidence::FollowedValue,
+            Evidence::InferredReceiver,
+            Evidence::Dispatch,
+            Evidence::UniqueName,
+            Evidence::Candidate,
+        ];
+        let mut sorts: Vec<(Origin, u8)> = evidence
+            .into_iter()
+            .flat_map(|evidence| (0..30).map(move |candidates| evidence.weigh(candidates)))
+            .collect();
+        sorts.sort_unstable();
+        sorts.dedup();
+        let expected = [
+            (Origin::AstResolved, 98),
+            (Origin::AstResolved, 100),
+            (Origin::AstInferred, 40),
+            (Origin::AstInferred, 60),
+            (Origin::AstInferred, 85),
+            (Origin::TextMatched, 30),
+        ];
+        assert_eq!(sorts, expected);
+    }
 }

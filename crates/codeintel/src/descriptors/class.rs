@@ -436,7 +436,7 @@ fn relations(
     found
 }
 
-/// Inferred relations below this are guesses.
+/// Relations below this are one of many, or agree in name only.
 const MIN_CONFIDENCE: u8 = 60;
 
 /// The inheritance clauses as written.
