@@ -13,7 +13,7 @@ use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Na
 
 use super::calls::receiver_index;
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
-use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, has_parts, is_type, shapes};
+use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, has_parts, is_of_tests, is_type, shapes};
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::satisfaction::Shapes;
 use super::value::{Place, Value};
@@ -142,6 +142,7 @@ impl Linker {
                 }
                 let facts = tree.facts(FileId(file));
                 let mut links = Links::new(&facts, policy_of(tree.language(FileId(file))));
+                links.has_tests |= is_of_tests(tree.path(FileId(file)));
                 if follows {
                     links.shapes = shapes(&facts);
                 }

@@ -13,7 +13,7 @@ use super::overloads::TypeName;
 use super::value::Place;
 use super::words::{Key, Word};
 
-pub use gather::{path_of, shape_of, shapes};
+pub use gather::{is_of_tests, path_of, shape_of, shapes};
 
 /// No definition.
 pub const NONE: u32 = u32::MAX;
@@ -51,7 +51,7 @@ pub struct Links {
     pub wildcards: Vec<u32>,
     /// Top-level variables that are another name of something: name, then the path `a.b.c` as words.
     pub aliases: Vec<(Word, Box<[Word]>)>,
-    /// Some definition is a test.
+    /// Some definition is a test, or the file lies among tests.
     pub has_tests: bool,
     /// Names of the members that the file assigns or declares with a value, sorted.
     pub fields: Vec<Word>,

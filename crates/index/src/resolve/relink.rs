@@ -9,7 +9,7 @@ use syntax::facts::Kind;
 
 use super::languages::policy_of;
 use super::linker::{BaseLink, Linker, packed, register, resolve_imports};
-use super::links::{DefinitionLink, ExportLink, ImportLink, Links, NameLink, has_parts, shapes};
+use super::links::{DefinitionLink, ExportLink, ImportLink, Links, NameLink, has_parts, is_of_tests, shapes};
 use super::modules::Modules;
 use super::numbers::{DEFINITION_BITS, EXPRESSION_BITS, Numbers, match_ends};
 use super::value::{Place, Value};
@@ -154,6 +154,7 @@ impl Linker {
         };
         let expressions = followed.unwrap_or_else(|| Numbers::fresh(facts.expressions.len(), EXPRESSION_BITS));
         let mut links = Links::with_numbers(&facts, language, numbers, expressions);
+        links.has_tests |= is_of_tests(tree.path(file));
         // Where a file stands among modules may depend on the package that it declares, and so may every import of it.
         if links.package != old.package && !moved {
             return None;

@@ -104,7 +104,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether some definition of the file is a test.
+    /// Whether some definition of the file is a test, or the file lies among tests.
     pub fn has_tests(&self, file: u32) -> bool {
         self.note(Key::tests(file));
         self.tables.links[file as usize].has_tests

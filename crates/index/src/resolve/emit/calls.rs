@@ -5,8 +5,10 @@ use syntax::facts::{Expression, ExpressionId, Flags, Kind, List, Reference, Role
 
 use super::{Emission, End, Ends, arguments_of};
 use crate::model::{EdgeKind, Evidence};
+use crate::resolve::linker::decorated_name;
 use crate::resolve::links::{is_function, is_variable};
 use crate::resolve::value::{Fact, Place, Set, Value};
+use crate::resolve::words::Key;
 
 /// Up to how many functions of other files a call of a parameter is told to call.
 const MAX_PASSED: usize = 3;
@@ -222,28 +224,44 @@ impl Emission<'_, '_> {
 
     /// Of a decorated function, the function itself, and what decorators of this file put before it when both are here: what
     /// those of another file do is told there, not by every caller.
-    fn as_named(&self, values: Set) -> Set {
+    fn as_named(&mut self, values: Set) -> Set {
         let (linker, file) = (self.evaluation.linker, self.evaluation.file);
         let direct = |fact: &Fact| fact.evidence <= Evidence::Inherited;
-        let decorated_in = |fact: &Fact| match fact.value {
-            Value::Function(place) | Value::Method(place, _) | Value::ClassMethod(place, _) if direct(fact) => {
+        let decorated = |fact: &Fact| match fact.value {
+            Value::Function(place) | Value::Method(place, _) | Value::ClassMethod(place, _) => {
                 let link = linker.definition(place);
-                link.is_some_and(|link| link.decorated).then_some(place.file)
+                link.is_some_and(|link| link.decorated).then_some(place)
             }
             _ => None,
         };
-        let files: SmallVec<[u32; 2]> = values.facts().iter().filter_map(decorated_in).collect();
-        if files.is_empty() {
+        let named: SmallVec<[(Place, bool); 2]> = (values.facts().iter())
+            .filter_map(|fact| Some((decorated(fact)?, direct(fact))))
+            .collect();
+        if named.is_empty() {
             return values;
         }
-        let here = files.iter().all(|&found| found == file);
-        let mut named = Set::default();
+        let is_direct = named.iter().any(|&(_, direct)| direct);
+        let here = named.iter().all(|&(place, direct)| !direct || place.file == file);
+        // Where the function itself was followed, so was what stands before it: only that is left out.
+        let mut before = Set::default();
+        for &(place, _) in named.iter().filter(|(place, direct)| !direct && place.file != file) {
+            let key = Key::variable(place.file, decorated_name(place));
+            before.extend(self.evaluation.read(key).facts());
+        }
+        let is_before = |fact: &Fact| before.facts().iter().any(|known| known.value == fact.value);
+        let mut kept = Set::default();
         for &fact in values.facts() {
-            if direct(&fact) || (here && fact.value.file().is_none_or(|found| found == file)) {
-                named.insert(fact);
+            let is_here = fact.value.file().is_none_or(|found| found == file);
+            let follows = if is_direct {
+                here && is_here
+            } else {
+                is_here || !is_before(&fact)
+            };
+            if direct(&fact) || follows {
+                kept.insert(fact);
             }
         }
-        named
+        kept
     }
 
     /// What calling one value runs.

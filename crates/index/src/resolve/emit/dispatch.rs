@@ -76,6 +76,7 @@ impl Emission<'_, '_> {
         }
         let word = self.evaluation.word(name);
         let given = self.evaluation.read(Key::parameter(function, index));
+        let mut run: SmallVec<[Place; 4]> = SmallVec::new();
         for fact in given.facts() {
             let Value::Instance(heir) = fact.value else { continue };
             if heir == own || !linker.inherits(heir, own) {
@@ -87,10 +88,35 @@ impl Emission<'_, '_> {
                     accessor if accessor != Flags::default() => link.flags.contains(accessor),
                     _ => is_function(link.kind),
                 });
-                if runs && !ends.iter().any(|(known, ..)| *known == end) {
-                    ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
+                if runs && !ends.iter().any(|(known, ..)| *known == end) && !run.contains(&found.member) {
+                    run.push(found.member);
                 }
             }
+        }
+        self.leave_doubles(&mut run);
+        // Several of other files are a part of what the overrides of the member say in full.
+        let file = self.evaluation.file;
+        if run.iter().filter(|member| member.file != file).count() > 1 {
+            run.retain(|member| member.file == file);
+        }
+        ends.extend(
+            run.into_iter()
+                .map(|member| (End::Definition(member), Evidence::Dispatch, EdgeKind::Calls)),
+        );
+    }
+
+    /// Leaves out what stands in for something in tests, where it is not a test that calls and there is something real.
+    fn leave_doubles<const N: usize>(&self, members: &mut SmallVec<[Place; N]>)
+    where
+        [Place; N]: smallvec::Array<Item = Place>,
+    {
+        let linker = self.evaluation.linker;
+        if members.is_empty() || linker.has_tests(self.evaluation.file) {
+            return;
+        }
+        let is_double = |member: &Place| linker.has_tests(member.file);
+        if !members.iter().all(is_double) {
+            members.retain(|member| !is_double(member));
         }
     }
 
@@ -172,6 +198,7 @@ impl Emission<'_, '_> {
                 }
             }
         }
+        self.leave_doubles(&mut found);
         // Past a handful of implementations the list says nothing about this call.
         if found.len() <= MAX_DISPATCH {
             ends.extend(

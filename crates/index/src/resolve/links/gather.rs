@@ -462,3 +462,15 @@ pub fn shapes(facts: &FileFacts) -> Box<[u16]> {
     };
     facts.expressions.iter().map(shape).collect()
 }
+
+/// Whether a file lies where tests keep what they need, by its path.
+pub fn is_of_tests(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let mut before = "src";
+    folders.split('/').any(|folder| {
+        // A package may well be called `test`: that it holds tests is certain at the top, or beside the sources.
+        let found = matches!(folder, "tests" | "__tests__" | "spec") || (folder == "test" && before == "src");
+        before = folder;
+        found
+    })
+}

@@ -232,4 +232,68 @@ Outer().g().f()
 #       ^ calls main.py:Outer.g
 #           ^ calls main.py:Outer.Inner.f
 "#;
+    one_heir_of_another_file_is_told_and_several_are_left_to_overrides: r#"
+//- base.py
+class Job:
+    def run(self):
+        self.first()
+#            ^^^^^ calls base.py:Job.first, mail.py:Mail.first
+        self.second()
+#            ^^^^^^ calls base.py:Job.second
+    def first(self): ...
+    def second(self): ...
+//- mail.py
+from base import Job
+class Mail(Job):
+    def first(self): ...
+    def second(self): ...
+Mail().run()
+#      ^^^ calls base.py:Job.run
+//- page.py
+from base import Job
+class Page(Job):
+    def second(self): ...
+Page().run()
+#      ^^^ calls base.py:Job.run
+"#;
+    doubles_of_tests_do_not_run_for_others: r#"
+//- base.py
+from abc import abstractmethod
+class Store:
+    @abstractmethod
+    def load(self): ...
+def use(store: Store):
+    store.load()
+#         ^^^^ calls base.py:Store.load, disk.py:Disk.load
+//- disk.py
+from base import Store
+class Disk(Store):
+    def load(self): ...
+//- tests/fake.py
+from base import Store, use
+class Fake(Store):
+    def load(self): ...
+use(Fake())
+# <- calls base.py:use
+"#;
+    a_followed_method_runs_without_what_decorators_elsewhere_put_before_it: r#"
+//- wrap.py
+def safe(function):
+    def inner(*args):
+        return function(*args)
+#              ^^^^^^^^ calls db.py:Connection.close
+    return inner
+//- db.py
+from wrap import safe
+class Connection:
+    @safe
+    def close(self): ...
+//- main.py
+from db import Connection
+def end(connection):
+    connection.close()
+#              ^^^^^ calls db.py:Connection.close
+end(Connection())
+# <- calls main.py:end
+"#;
 }
