@@ -1,15 +1,18 @@
 //! Finds the symbol that a caller means: by id, by name, by `Owner.name`, by `path:line`, by a path's end.
 //!
 //! The one rule: what is asked is answered exactly or not at all. Several fits are an error that lists them, no fit is an
-//! error that lists the nearest names; a similar name never stands in for the one asked.
+//! error that lists the nearest names; a similar name never stands in for the one asked. `Owner.name` also finds what `Owner`
+//! inherits, since whoever asks for `ModelAdmin.get_queryset` seldom knows which base defines it; the answer names the base.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::path::Path;
 
-use index::snapshot::{FileView, SymbolView};
+use index::model::EdgeKind;
+use index::snapshot::{FileView, SymbolId, SymbolView};
 use syntax::facts::{Flags, Kind};
 
+use crate::descriptors::words;
 use crate::error::{Candidate, MAX_CANDIDATES, QuestionError};
 use crate::kinds;
 use crate::workspace::{SymbolKey, Workspace};
@@ -18,6 +21,8 @@ use crate::workspace::{SymbolKey, Workspace};
 const MAX_ASKED: usize = 1024;
 /// How many near names an error lists.
 const NEAREST: usize = 5;
+/// Most types that are gone through for an inherited member.
+const MAX_BASES: usize = 1_000;
 
 /// The one symbol that `asked` names.
 pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionError> {
@@ -42,6 +47,11 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionErr
         return Ok(key);
     }
     let mut fits = named(workspace, asked);
+    if fits.iter().all(|key| is_local(workspace, *key)) {
+        fits.extend(inherited(workspace, asked));
+    }
+    // What a function keeps to itself is not meant where something of that name can be reached from outside.
+    prefer(&mut fits, |key| !is_local(workspace, key));
     // A prototype and its body are one thing to whoever asks: the body is meant.
     prefer(&mut fits, |key| !is_declaration(workspace, key));
     // A heading that has the name of a type is about it.
@@ -203,19 +213,29 @@ fn at_place(workspace: &Workspace, asked: &str) -> Result<Option<SymbolKey>, Que
 
 /// Every symbol whose qualified name ends with the parts asked for, in the files that the path (if any) ends.
 pub(crate) fn named(workspace: &Workspace, asked: &str) -> Vec<SymbolKey> {
+    let (path, parts) = parts(asked);
+    match parts.split_last() {
+        Some((name, owners)) => owned(workspace, path, owners, name),
+        None => Vec::new(),
+    }
+}
+
+/// The path and the parts of the qualified name that `asked` consists of.
+fn parts(asked: &str) -> (Option<&str>, Vec<&str>) {
     let (path, qualified) = match asked.rsplit_once("::") {
         // `models.py::User` names a file's end; `User::save` names an owner.
         Some((path, name)) if path.contains(['/', '.']) => (Some(path), name),
         _ => (None, asked),
     };
-    let parts: Vec<&str> = qualified
+    let parts = qualified
         .split(['.', '#', '\\'])
         .flat_map(|part| part.split("::"))
-        .filter(|part| !part.is_empty())
-        .collect();
-    let Some((name, owners)) = parts.split_last() else {
-        return Vec::new();
-    };
+        .filter(|part| !part.is_empty());
+    (path, parts.collect())
+}
+
+/// The symbols called `name` in these owners, in the files that the path ends.
+fn owned(workspace: &Workspace, path: Option<&str>, owners: &[&str], name: &str) -> Vec<SymbolKey> {
     let mut found = Vec::new();
     for (repository, of) in workspace.repositories().iter().enumerate() {
         for symbol in of.snapshot.named(name) {
@@ -237,8 +257,63 @@ fn has_owners(symbol: SymbolView<'_>, owners: &[&str]) -> bool {
         return true;
     }
     let qualified = symbol.qualified_name();
-    let mut have = qualified.split('.').rev().skip(1);
+    // A struct that a function gives back has no name of its own: its members go by the function's.
+    let mut have = qualified
+        .split('.')
+        .rev()
+        .skip(1)
+        .filter(|owner| !owner.starts_with('<'));
     owners.iter().rev().all(|owner| have.next() == Some(owner))
+}
+
+/// The members that types inherit, where `asked` is `Type.member` and the type outside of functions has none of its own.
+fn inherited(workspace: &Workspace, asked: &str) -> Vec<SymbolKey> {
+    let (path, parts) = parts(asked);
+    let Some((name, [owners @ .., owner])) = parts.split_last() else {
+        return Vec::new();
+    };
+    let members = owned(workspace, None, &[], name);
+    let mut found: Vec<SymbolKey> = owned(workspace, path, owners, owner)
+        .into_iter()
+        .filter(|key| !is_local(workspace, *key))
+        .flat_map(|key| nearest_above(workspace, &members, key.repository, vec![key.symbol]))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Those of `members` that belong to the types `level` of a repository, or else to the nearest ones they inherit from.
+pub(crate) fn nearest_above(
+    workspace: &Workspace,
+    members: &[SymbolKey],
+    repository: usize,
+    mut level: Vec<SymbolId>,
+) -> Vec<SymbolKey> {
+    let snapshot = &workspace.repositories()[repository].snapshot;
+    level.retain(|id| snapshot.symbol(*id).is_some_and(|symbol| words::is_type(symbol.kind())));
+    let mut seen: BTreeSet<SymbolId> = level.iter().copied().collect();
+    while !level.is_empty() && seen.len() < MAX_BASES {
+        let is_of_level = |key: &&SymbolKey| {
+            let owner = workspace.symbol(**key).and_then(|symbol| symbol.parent());
+            key.repository == repository && owner.is_some_and(|owner| level.contains(&owner.id()))
+        };
+        let found: Vec<SymbolKey> = members.iter().filter(is_of_level).copied().collect();
+        if !found.is_empty() {
+            return found;
+        }
+        let bases = EdgeKind::Extends | EdgeKind::Implements;
+        let above = level.iter().flat_map(|id| snapshot.outgoing(*id, bases));
+        let above: Vec<SymbolId> = above.filter_map(|edge| edge.to.symbol()).collect();
+        level = above.into_iter().filter(|id| seen.insert(*id)).collect();
+    }
+    Vec::new()
+}
+
+/// Whether a function holds the symbol.
+fn is_local(workspace: &Workspace, key: SymbolKey) -> bool {
+    let holder = workspace.symbol(key).and_then(|symbol| symbol.parent());
+    std::iter::successors(holder, |holder| holder.parent()).any(|holder| words::is_function(holder.kind()))
 }
 
 /// Whether `path` ends with the whole components of `end`.

@@ -2,10 +2,7 @@
 //!
 //! As everywhere: what is asked is answered exactly or not at all. Overloads of one name in one place are one answer.
 
-use std::collections::BTreeSet;
-
-use index::model::EdgeKind;
-use index::snapshot::{SymbolId, SymbolView};
+use index::snapshot::SymbolView;
 use syntax::facts::{Flags, Kind};
 
 use super::home::{Homes, folder};
@@ -237,36 +234,18 @@ fn inherited(workspace: &Workspace, fits: &[SymbolKey], class: &str, homes: &mut
         return Vec::new();
     };
     for (repository, of) in workspace.repositories().iter().enumerate() {
-        let types = of.snapshot.named(name).filter(|symbol| words::is_type(symbol.kind()));
-        let mut level: Vec<SymbolId> = types
+        let types = of.snapshot.named(name);
+        let types = types
             .filter(|symbol| is_qualified(&homes.full_name(repository, *symbol), qualifiers))
             .map(|symbol| symbol.id())
             .collect();
-        let mut seen: BTreeSet<SymbolId> = level.iter().copied().collect();
-        while !level.is_empty() && seen.len() < MAX_BASES {
-            let found: Vec<SymbolKey> = fits
-                .iter()
-                .copied()
-                .filter(|key| {
-                    let owner = workspace.symbol(*key).and_then(|symbol| symbol.parent());
-                    key.repository == repository && owner.is_some_and(|owner| level.contains(&owner.id()))
-                })
-                .collect();
-            if !found.is_empty() {
-                return found;
-            }
-            let above = level
-                .iter()
-                .flat_map(|id| of.snapshot.outgoing(*id, EdgeKind::Extends | EdgeKind::Implements));
-            let above: Vec<SymbolId> = above.filter_map(|edge| edge.to.symbol()).collect();
-            level = above.into_iter().filter(|id| seen.insert(*id)).collect();
+        let found = naming::nearest_above(workspace, fits, repository, types);
+        if !found.is_empty() {
+            return found;
         }
     }
     Vec::new()
 }
-
-/// Most types that are gone through for an inherited member.
-const MAX_BASES: usize = 1_000;
 
 /// Those in the package, namespace or folder; where none is exactly, those whose package ends so.
 fn in_package(workspace: &Workspace, fits: &[SymbolKey], package: &str, homes: &mut Homes<'_>) -> Vec<SymbolKey> {

@@ -218,6 +218,35 @@ fn names_are_found_in_every_spelling_and_never_guessed() {
 }
 
 #[test]
+fn a_member_is_found_through_the_type_that_inherits_it() {
+    let (_folder, workspace) = tree(&[
+        (
+            "admin.py",
+            "class Base:\n    def rows(self): pass\n\n    def name(self): pass\n\n\nclass Middle(Base): pass\n\n\n\
+             class Admin(Middle):\n    def name(self): pass\n",
+        ),
+        (
+            "test_admin.py",
+            "from admin import Base\n\n\ndef test_rows():\n    class Admin(Base):\n        def rows(self): pass\n\n    \
+             Admin().rows()\n",
+        ),
+    ]);
+    let id_of = |asked: &str| {
+        let ask = GetSource {
+            id: asked.into(),
+            ..GetSource::default()
+        };
+        symbol_source(&workspace, &ask).map(|found| found.id)
+    };
+    assert_eq!(id_of("Admin.rows").unwrap(), "admin.py::Base.rows");
+    assert_eq!(id_of("admin.py::Admin.rows").unwrap(), "admin.py::Base.rows");
+    assert_eq!(id_of("Admin.name").unwrap(), "admin.py::Admin.name");
+    assert_eq!(id_of("Middle.name").unwrap(), "admin.py::Base.name");
+    assert!(matches!(id_of("Admin.row"), Err(QuestionError::NoSuchSymbol { .. })));
+    assert!(matches!(id_of("rows.name"), Err(QuestionError::NoSuchSymbol { .. })));
+}
+
+#[test]
 fn a_changed_file_gives_no_source() {
     let (folder, workspace) = shop();
     let source = symbol_source(

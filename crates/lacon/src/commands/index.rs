@@ -311,6 +311,13 @@ impl Contents {
     }
 
     pub(crate) fn text(&self) -> String {
+        if self.files == 0 {
+            let skipped = match self.skipped.is_empty() {
+                true => String::new(),
+                false => format!(" (skipped: {})", listed(&self.skipped)),
+            };
+            return format!("files     0: nothing here is in a language that Lacon reads{skipped}");
+        }
         let mut languages: Vec<&Language> = self.languages.iter().collect();
         languages.sort_by_key(|language| std::cmp::Reverse(language.lines));
         let mut shown: Vec<String> = languages

@@ -105,11 +105,15 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// The definition that `rule` says `node` is.
-    pub(crate) fn define(&mut self, node: Node<'t>, rule: &'static Rule) -> DefinitionId {
+    /// The definition that `rule` says `node` is. A member without a name, as of a tuple, is none: nothing could mention it.
+    pub(crate) fn define(&mut self, node: Node<'t>, rule: &'static Rule) -> Option<DefinitionId> {
         let children = self.children(node);
         let name = children.get(&rule.name);
-        self.define_as(node, rule, &children, name, node)
+        if name.is_none() && rule.kind == Some(Kind::Field) && rule.name != Selector::None {
+            self.lower_all(&children, Role::Read);
+            return None;
+        }
+        Some(self.define_as(node, rule, &children, name, node))
     }
 
     /// The same, with a name that may stand elsewhere (`name = function …`) and a span that may be wider.

@@ -9,15 +9,15 @@ use std::collections::HashMap;
 use super::lowering::{Lowering, is_type};
 use super::rules::Members;
 use crate::facts::{
-    BindingId, Bound, DefinitionId, Expression, ExpressionId, FileFacts, Flow, Kind, List, Name, Reference, Role,
-    ScopeId, ScopeKind, Strings,
+    BindingId, Bound, DefinitionId, Expression, ExpressionId, FileFacts, Flags, Flow, Kind, List, Name, Reference,
+    Role, ScopeId, ScopeKind, Strings,
 };
 use crate::languages::Depth;
 
 const GONE: u32 = u32::MAX;
 
 pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFacts) -> FileFacts {
-    name_lambdas(&mut lowering);
+    name_the_nameless(&mut lowering);
     let mut names_bound = vec![false; lowering.names.len()];
     for binding in &lowering.bindings {
         names_bound[binding.name.index()] = true;
@@ -62,20 +62,30 @@ pub(crate) fn finish(mut lowering: Lowering<'_>, depth: Depth, mut facts: FileFa
     facts
 }
 
-/// Numbers the lambdas of each named definition in source order, so that a graph can tell them apart.
-fn name_lambdas(lowering: &mut Lowering<'_>) {
-    let mut counts: HashMap<Option<DefinitionId>, u32> = HashMap::new();
+/// Numbers what has no name within each named definition in source order, so that a graph can tell it apart: `<lambda1>`,
+/// `<class1>`, `<test1>`.
+fn name_the_nameless(lowering: &mut Lowering<'_>) {
+    let nothing = lowering.names.intern("");
+    let mut counts: HashMap<(Option<DefinitionId>, &str), u32> = HashMap::new();
     for index in 0..lowering.definitions.len() {
-        if lowering.definitions[index].kind != Kind::Lambda {
-            continue;
-        }
-        let mut around = lowering.definitions[index].parent;
+        let definition = &lowering.definitions[index];
+        let word = match definition.kind {
+            Kind::Lambda => "lambda",
+            _ if definition.name != nothing => continue,
+            _ if definition.flags.contains(Flags::TEST) => "test",
+            Kind::Class => "class",
+            Kind::Struct => "struct",
+            Kind::Union => "union",
+            Kind::Enum => "enum",
+            _ => continue,
+        };
+        let mut around = definition.parent;
         while let Some(id) = around.filter(|id| lowering.definitions[id.index()].kind == Kind::Lambda) {
             around = lowering.definitions[id.index()].parent;
         }
-        let count = counts.entry(around).or_default();
+        let count = counts.entry((around, word)).or_default();
         *count += 1;
-        let name = lowering.names.intern(&format!("<lambda{count}>"));
+        let name = lowering.names.intern(&format!("<{word}{count}>"));
         lowering.definitions[index].name = name;
     }
 }

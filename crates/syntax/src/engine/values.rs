@@ -106,10 +106,10 @@ impl<'t> Lowering<'t> {
                 value
             }
             Action::Define if rule.levels > 0 && self.definition_depth() >= u32::from(rule.levels) => UNKNOWN,
-            Action::Define | Action::Lambda => {
-                let id = self.define(node, rule);
-                self.push_expression(Expression::Definition(id), node.start_byte())
-            }
+            Action::Define | Action::Lambda => match self.define(node, rule) {
+                Some(id) => self.push_expression(Expression::Definition(id), node.start_byte()),
+                None => UNKNOWN,
+            },
             Action::Assign | Action::Update | Action::Loop | Action::Enter | Action::Catch => {
                 self.assignment(node, rule)
             }

@@ -558,6 +558,12 @@ fn zig() {
 pub fn add(a: i32, b: i32) i32 { return helper(a) + b; }
 const Point = struct { x: i32, fn len(self: Point) i32 { return self.x; } };
 test "adds" { _ = add(1, 2); }
+const Color = enum { red, green, fn warm(self: Color) bool { return self == .red; } };
+const Pair = struct { []const u8, u8 };
+pub fn List(comptime T: type) type {
+    return struct { items: []T, pub fn push(self: *@This(), item: T) void { grow(self); } };
+}
+test add { _ = add(1, 2); }
 "##,
         expect![[r#"
             variable std Private @1-1 "const std = @import(\"std\")"
@@ -565,13 +571,29 @@ test "adds" { _ = add(1, 2); }
             struct Point Private @3-3 "const Point = struct { x: i32, fn len(self: Point) i32 { return self.x; } }"
             field Point.x Private @3-3 "x: i32"
             method Point.len Private @3-3 "fn len(self: Point) i32" (self: Point) -> ?
-            function adds Private @4-4 "test \"adds\""
+            function adds Private test @4-4 "test \"adds\""
+            enum Color Private @5-5 "const Color = enum { red, green, fn warm(self: Color) bool { return self == .red; } }"
+            field Color.red Private @5-5 "red"
+            field Color.green Private @5-5 "green"
+            method Color.warm Private @5-5 "fn warm(self: Color) bool" (self: Color) -> ?
+            struct Pair Private @6-6 "const Pair = struct { []const u8, u8 }"
+            function List @7-9 "pub fn List(comptime T: type) type" (T: ?) -> ?
+            struct List.<struct1> Private @8-8 "struct { items: []T, pub fn push(self: *@This(), item: T) void { grow(self); } }"
+            field List.<struct1>.items Private @8-8 "items: []T"
+            method List.<struct1>.push @8-8 "pub fn push(self: *@This(), item: T) void" (self: ?, item: parameter T) -> ?
+            function <test1> Private test @10-10 "test add"
             type parameter self : Point
+            flow local _ <- add()
+            type parameter self : Color
+            type parameter item : parameter T
             flow local _ <- add()
             call free helper in add @2:40
             type Point in Point.len @3:44
             read parameter self.x in Point.len @3:69
             call add in adds @4:18
+            type Color in Color.warm @5:47
+            call free grow in List.<struct1>.push @8:76
+            call add in <test1> @10:15
         "#]],
     );
 }
