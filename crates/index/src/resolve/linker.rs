@@ -149,7 +149,7 @@ impl Linker {
                 Arc::new(links)
             })
             .collect();
-        let maps = register(tree, packages, &links);
+        let maps = register_all(tree, packages, &links, follows);
         let noted: Vec<Box<[Key]>> = links
             .par_iter_mut()
             .enumerate()
@@ -343,27 +343,34 @@ pub(super) fn push(found: &mut Names, name: Found) {
     }
 }
 
-/// Files every file of the tree under the modules and packages that it is part of.
-pub(super) fn register(tree: &dyn Tree, packages: &Packages, links: &[Arc<Links>]) -> Maps {
-    let mut maps = Maps::new(links.len());
+/// Files every file of the tree under the modules and packages that it is part of; `follows` where files will come and go.
+fn register_all(tree: &dyn Tree, packages: &Packages, links: &[Arc<Links>], follows: bool) -> Maps {
+    let mut maps = Maps::new(links.len(), follows);
     for (file, links) in (0..).zip(links) {
-        let path = tree.path(FileId(file));
-        // A slot without a file.
-        if path.is_empty() {
-            continue;
-        }
-        let policy = &ALL[links.language as usize];
-        let mut registry = Registry {
-            prefix: policy.prefix,
-            maps: &mut maps,
-            packages,
-        };
-        let package = links.package.as_deref();
-        (policy.register)(&mut registry, &Site { file, path, package });
+        register(&mut maps, tree, packages, file, links);
     }
+    maps.settle();
     let paths = (0..links.len() as u32).map(|file| tree.path(FileId(file)));
     maps.set_projects(packages.projects(), paths);
     maps
+}
+
+/// Files one file under the modules and packages that it is part of, which depend on its path and its own package alone.
+pub(super) fn register(maps: &mut Maps, tree: &dyn Tree, packages: &Packages, file: u32, links: &Links) {
+    let path = tree.path(FileId(file));
+    // A slot without a file.
+    if path.is_empty() {
+        return;
+    }
+    let policy = &ALL[links.language as usize];
+    let mut registry = Registry {
+        file,
+        prefix: policy.prefix,
+        maps,
+        packages,
+    };
+    let package = links.package.as_deref();
+    (policy.register)(&mut registry, &Site { file, path, package });
 }
 
 pub(super) fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &FileFacts, file: u32) {

@@ -3,6 +3,8 @@
 //! Every language files its modules in one map: (container, name) → module. A container is a word: a directory, a dotted
 //! package, a crate's module path; which one is the language's own business.
 
+use std::collections::hash_map::Entry;
+
 use super::Keys;
 use super::links::ModuleTarget;
 use super::view::Notes;
@@ -40,16 +42,26 @@ pub struct ImportSite<'a> {
 
 /// What has been registered, being filled.
 pub struct Registry<'a> {
+    /// The file that is being registered.
+    pub(super) file: u32,
     pub(super) prefix: &'static str,
     pub(super) maps: &'a mut Maps,
     /// The manifests of the tree.
     pub packages: &'a Packages,
 }
 
+/// A name in a container.
+type Child = (Word, Word);
+
 /// The registered modules.
-#[derive(Default, PartialEq)]
+#[derive(Default)]
 pub struct Maps {
-    children: WordMap<(Word, Word), ModuleTarget>,
+    children: WordMap<Child, ModuleTarget>,
+    /// Where files come and go: whatever files say about each child, in their order.
+    claims: Option<WordMap<Child, Vec<(u32, ModuleTarget)>>>,
+    /// Children about which something else is said since they were settled.
+    unsettled: Vec<Child>,
+    /// How many children each container has.
     parents: WordMap<Word, u32>,
     containers: Vec<Option<Word>>,
     packages: Vec<Option<Word>>,
@@ -64,47 +76,83 @@ pub struct Maps {
 }
 
 impl Maps {
-    /// Room for `files` files.
-    pub fn new(files: usize) -> Maps {
+    /// Room for `files` files; `follows` where some of them will come and go.
+    pub fn new(files: usize, follows: bool) -> Maps {
         Maps {
+            claims: follows.then(WordMap::default),
             containers: vec![None; files],
             packages: vec![None; files],
             ..Maps::default()
         }
     }
 
-    /// The lookups that another set of maps answers differently, or `None` where a file that is in both, not among the sorted
-    /// `moved`, stands elsewhere.
-    pub(super) fn difference(&self, other: &Maps, moved: &[u32]) -> Option<Keys> {
-        let files = self.containers.len().max(other.containers.len()) as u32;
-        let stands = |maps: &Maps, file: u32| {
-            let standing = maps.standings.get(file as usize).copied();
-            (
-                maps.container_of(file),
-                maps.package_of(file),
-                maps.is_header(file),
-                maps.macros_of(file),
-                standing,
-            )
+    /// Takes out what the files of these sorted numbers said, before they are registered anew or are gone.
+    pub(super) fn withdraw(&mut self, files: &[u32]) {
+        let (Some(&first), Some(&last), Some(claims)) = (files.first(), files.last(), &mut self.claims) else {
+            return;
         };
-        let stays = |file: u32| {
-            moved.binary_search(&file).is_ok()
-                || (stands(self, file) == stands(other, file)
-                    && self.directories_of(file) == other.directories_of(file)
-                    && self.macros_seen(file) == other.macros_seen(file))
+        // Nearly all are told by who says the first thing and the last.
+        let may_be = |claims: &[(u32, ModuleTarget)]| {
+            let ends = claims.first().zip(claims.last());
+            ends.is_some_and(|((from, _), (to, _))| *from <= last && *to >= first)
         };
-        if !(0..files).all(stays) {
-            return None;
+        let concerned = claims.iter_mut().filter_map(|(&child, claims)| {
+            let before = claims.len();
+            if may_be(claims) {
+                claims.retain(|(file, _)| files.binary_search(file).is_err());
+            }
+            (claims.len() < before).then_some(child)
+        });
+        self.unsettled.extend(concerned);
+        for file in files.iter().map(|&file| file as usize) {
+            self.containers[file] = None;
+            self.packages[file] = None;
+            if let Some(directories) = self.directories.get_mut(file) {
+                *directories = Box::default();
+            }
+            if let Some(header) = self.headers.get_mut(file) {
+                *header = false;
+            }
+            if let Some(macros) = self.macros.get_mut(file) {
+                *macros = Default::default();
+            }
         }
+    }
+
+    /// Finds what the children are about which something else is said now. Returns the lookups that are answered differently.
+    pub(super) fn settle(&mut self) -> Keys {
         let mut keys = Keys::default();
-        for (one, twin) in [(self, other), (other, self)] {
-            let children = one.children.iter();
-            let differ = children.filter(|(at, target)| twin.children.get(at) != Some(target));
-            keys.extend(differ.map(|(&(container, name), _)| Key::child(container, name)));
-            let parents = one.parents.keys().filter(|at| !twin.parents.contains_key(at));
-            keys.extend(parents.map(|&container| Key::children(container)));
+        let Some(all) = &mut self.claims else {
+            return keys;
+        };
+        let mut unsettled = std::mem::take(&mut self.unsettled);
+        unsettled.sort_unstable();
+        unsettled.dedup();
+        for child in unsettled {
+            let mut claims = all.get(&child).into_iter().flatten().map(|&(_, target)| target);
+            let now = claims.next().map(|first| claims.fold(first, preferred));
+            let before = match now {
+                Some(now) => self.children.insert(child, now),
+                None => {
+                    all.remove(&child);
+                    self.children.remove(&child)
+                }
+            };
+            if before == now {
+                continue;
+            }
+            let (container, name) = child;
+            keys.insert(Key::child(container, name));
+            let count = self.parents.entry(container).or_default();
+            *count = *count + u32::from(before.is_none()) - u32::from(now.is_none());
+            if *count == 0 {
+                self.parents.remove(&container);
+            }
+            if before.is_none() != now.is_none() {
+                keys.insert(Key::children(container));
+            }
         }
-        Some(keys)
+        keys
     }
 
     /// Tells which project each of the files belongs to.
@@ -112,6 +160,13 @@ impl Maps {
         if !projects.is_empty() {
             self.projects = projects.clone();
             self.standings = paths.map(|path| projects.of(path)).collect();
+        }
+    }
+
+    /// As [`Maps::set_projects`], for one file that came or went.
+    pub(super) fn set_project(&mut self, file: u32, path: &str) {
+        if let Some(standing) = self.standings.get_mut(file as usize) {
+            *standing = self.projects.of(path);
         }
     }
 
@@ -174,10 +229,20 @@ impl Registry<'_> {
 
     /// Files `target` under `name` in `container`. A file wins over a package, the first file over a later one.
     pub fn submodule(&mut self, container: Word, name: Word, target: ModuleTarget) {
-        *self.maps.parents.entry(container).or_default() += 1;
-        let known = self.maps.children.entry((container, name)).or_insert(target);
-        if matches!(known, ModuleTarget::Package(_)) && matches!(target, ModuleTarget::File(_)) {
-            *known = target;
+        let child = (container, name);
+        if let Some(claims) = &mut self.maps.claims {
+            let claims = claims.entry(child).or_default();
+            let at = claims.partition_point(|&(file, _)| file <= self.file);
+            claims.insert(at, (self.file, target));
+            self.maps.unsettled.push(child);
+            return;
+        }
+        match self.maps.children.entry(child) {
+            Entry::Occupied(mut known) => *known.get_mut() = preferred(*known.get(), target),
+            Entry::Vacant(place) => {
+                place.insert(target);
+                *self.maps.parents.entry(container).or_default() += 1;
+            }
         }
     }
 
@@ -269,6 +334,14 @@ impl Modules<'_> {
     pub fn file(&self, path: &str) -> Option<u32> {
         self.note(|| Key::path(Word::of(path)));
         self.tree.find(path).map(|file| file.0)
+    }
+}
+
+/// Which of two things that a child is said to be counts.
+fn preferred(known: ModuleTarget, next: ModuleTarget) -> ModuleTarget {
+    match (known, next) {
+        (ModuleTarget::Package(_), ModuleTarget::File(_)) => next,
+        _ => known,
     }
 }
 

@@ -40,7 +40,7 @@ impl Linker {
             newer.push((file.0, self.newer_links(tree, change, file, &mut changed)?));
         }
         if !change.added.is_empty() || !change.removed.is_empty() {
-            self.follow_files(tree, packages, change, &mut newer, &mut changed)?;
+            self.follow_files(tree, packages, change, &mut newer, &mut changed);
         }
         let resolved: Vec<(u32, Links, Box<[Key]>)> = newer
             .into_par_iter()
@@ -80,7 +80,7 @@ impl Linker {
         change: &mut Change,
         newer: &mut Vec<(u32, Links)>,
         changed: &mut Keys,
-    ) -> Option<()> {
+    ) {
         // What a file added to the tables is told by where it stands, so it leaves before the others are registered.
         let (gone, mut others): (Vec<_>, Vec<_>) = std::mem::take(newer)
             .into_iter()
@@ -89,17 +89,16 @@ impl Linker {
             self.parts[file as usize].import_notes = Box::default();
             self.exchange(file, links, changed);
         }
-        let mut links = self.links.clone();
-        for (file, newer) in &others {
-            links[*file as usize] = Arc::new(newer.clone());
-        }
-        let maps = register(tree, packages, &links);
         let mut moved: Vec<u32> = change.added.iter().chain(&change.removed).map(|file| file.0).collect();
         moved.sort_unstable();
-        let mut led = self.maps.difference(&maps, &moved)?;
-        self.maps = maps;
+        self.maps.withdraw(&moved);
+        for (file, links) in others.iter().filter(|(file, _)| moved.binary_search(file).is_ok()) {
+            register(&mut self.maps, tree, packages, *file, links);
+        }
+        let mut led = self.maps.settle();
         for &file in &moved {
             let path = Some(tree.path(FileId(file))).filter(|path| !path.is_empty());
+            self.maps.set_project(file, path.unwrap_or_default());
             let now = path.map(Word::of);
             let before = std::mem::replace(&mut self.parts[file as usize].path, now);
             led.extend(before.into_iter().chain(now).map(Key::path));
@@ -118,7 +117,6 @@ impl Linker {
         change.modified.sort_unstable();
         changed.extend(led);
         *newer = others;
-        Some(())
     }
 
     /// The links of a newer version of a file, with imports and owners still unknown.
