@@ -13,7 +13,7 @@ use crate::model::{EdgeKind, Origin};
 /// First bytes of every snapshot.
 pub(crate) const MAGIC: [u8; 8] = *b"LACONSN\n";
 /// Version of the layout. A file of any other version is rebuilt, not read.
-pub const SNAPSHOT_VERSION: u32 = 3;
+pub const SNAPSHOT_VERSION: u32 = 4;
 /// Most sections a header may announce.
 pub(crate) const MAX_SECTIONS: u32 = 256;
 

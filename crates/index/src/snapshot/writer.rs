@@ -1,14 +1,14 @@
 //! Assembles a snapshot from the segments of its files and streams it out, section by section.
 //!
 //! Nothing here depends on the history of a build: the same files give the same bytes. Memory beyond the segments is some
-//! seven bytes per edge and twelve per symbol.
+//! seven bytes per edge and thirty per symbol.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
-use super::edge_blocks::{Edge, EdgeWriter, Forms, put_rising};
+use super::edge_blocks::{Edge, EdgeWriter, Forms, RisingWriter};
 use super::format::{
     EdgeBits, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry, SkippedRecord,
     TextRecord, TotalsRecord, section,
@@ -54,11 +54,7 @@ const BLOCK: usize = 1 << 18;
 pub(crate) fn write(input: Input<'_>, out: &mut (impl Write + Seek + Send)) -> io::Result<()> {
     let mut sink = Sink::new(out)?;
     let mut assembly = Assembly::new(&input)?;
-    assembly.write_files(&mut sink)?;
-    assembly.write_symbols(&mut sink)?;
-    let names = assembly.write_edges(&mut sink, input.externals, input.names)?;
-    names.write(&mut sink)?;
-    assembly.write_text(&mut sink)?;
+    assembly.write_all(&mut sink, input.externals, input.names)?;
     assembly.write_totals(&mut sink)?;
     assembly.write_misc(&mut sink)?;
     sink.finish(input.tree)
@@ -180,14 +176,13 @@ impl<'a> Assembly<'a> {
         sink.end()
     }
 
-    /// Both directions are laid out at the same time: they have nothing in common but what they read. So are the names, which
-    /// come next.
-    fn write_edges(
+    /// Writes files, symbols, texts, edges and names. Incoming edges and names are laid out while the others are written.
+    fn write_all(
         &mut self,
         sink: &mut Sink<'_, impl Write + Seek + Send>,
         externals: &mut Names,
         names: &mut Names,
-    ) -> io::Result<NameTable> {
+    ) -> io::Result<()> {
         let files = self.files;
         let all = files.iter().flat_map(|file| &file.edges.edges);
         let (used, forms) = rayon::join(
@@ -197,25 +192,32 @@ impl<'a> Assembly<'a> {
         for (bits, count) in forms.counted() {
             self.totals.edges[bits.kind() as usize][bits.origin() as usize] += u64::from(count);
         }
-        sink.whole(section::EDGE_FORMS, 2, forms.table().as_bytes())?;
         let targets = Targets {
             externals: self.rank_externals(externals, used),
-            bases: &self.symbol_bases,
+            bases: &self.symbol_bases.clone(),
             symbols: self.symbol_count(),
         };
         let ends = self.symbol_count() as usize + self.externals.len();
-        let (outgoing, (incoming, names)) = rayon::join(
-            || write_outgoing(files, &targets, forms, sink),
+        let (written, (incoming, names)) = rayon::join(
             || {
-                let incoming = Incoming::new(files, &targets, ends);
-                (incoming, NameTable::new(files, targets.bases, names))
+                self.write_files(sink)?;
+                self.write_symbols(sink)?;
+                self.write_text(sink)?;
+                sink.whole(section::EDGE_FORMS, 2, forms.table().as_bytes())?;
+                write_outgoing(files, &targets, forms, sink)
+            },
+            || {
+                rayon::join(
+                    || Incoming::new(files, &targets, ends),
+                    || NameTable::new(files, targets.bases, names),
+                )
             },
         );
-        outgoing?;
+        written?;
         sink.whole(section::IN_EDGES, 1, &incoming.bytes)?;
         sink.numbers(section::IN_OFFSETS, &incoming.starts)?;
         sink.whole(section::EXTERNALS, size_of::<TextRecord>(), self.externals.as_bytes())?;
-        Ok(names)
+        names.write(sink)
     }
 
     /// Lays out the names of the externals that are used and returns the rank of each number of the table.
@@ -352,31 +354,22 @@ struct Incoming {
 
 impl Incoming {
     fn new(files: &[FileInput<'_>], targets: &Targets<'_>, ends: usize) -> Incoming {
-        let edges = || files.iter().flat_map(|file| &file.edges.edges);
-        // `starts[target + 1]` counts first and is then summed up to where each target's run starts.
-        let mut starts = vec![0u32; ends + 1];
-        let mut count = 0;
-        for edge in edges() {
-            starts[targets.of(edge) as usize + 1] += 1;
-            count += 1;
+        let mut runs = vec![RisingWriter::default(); ends];
+        let edges = files.iter().flat_map(|file| &file.edges.edges);
+        let ends_in: Vec<u32> = edges.map(|edge| targets.of(edge)).collect();
+        for (number, &target) in (0..).zip(&ends_in) {
+            runs[target as usize].count(number);
         }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
+        let mut bytes = Vec::with_capacity(2 * ends_in.len() + ends);
+        let mut starts = Vec::with_capacity(ends + 1);
+        let mut end = 0;
+        for run in &mut runs {
+            starts.push(end);
+            end = run.begin(&mut bytes, end);
         }
-        let mut numbers = vec![0u32; count];
-        for (number, edge) in (0..).zip(edges()) {
-            let cursor = &mut starts[targets.of(edge) as usize];
-            numbers[*cursor as usize] = number;
-            *cursor += 1;
-        }
-        // Each cursor stands at the end of its run now, where the next one starts.
-        let mut bytes = Vec::with_capacity(2 * count);
-        let mut start = 0;
-        for end in &mut starts {
-            let length = bytes.len() as u32;
-            put_rising(&mut bytes, numbers.get(start..*end as usize).unwrap_or_default());
-            start = *end as usize;
-            *end = length;
+        starts.push(end);
+        for (number, &target) in (0..).zip(&ends_in) {
+            runs[target as usize].put(&mut bytes, number);
         }
         Incoming { bytes, starts }
     }
