@@ -127,7 +127,8 @@ fn unmentioned(snapshot: &Snapshot, symbol: SymbolView<'_>, libraries: &Librarie
     }
     let name = symbol.name();
     let is_special = matches!(name, "main" | "init" | "_" | "setUp" | "tearDown")
-        || (name.starts_with("__") && name.ends_with("__"));
+        || (name.starts_with("__") && name.ends_with("__"))
+        || is_sign(name);
     // An attribute or annotation hands it to someone; the signature shows those that have no edge.
     let is_marked = symbol.signature().starts_with(['@', '[', '#']);
     if is_special || is_marked || is_read_by_name(symbol) {
@@ -174,6 +175,16 @@ fn unmentioned(snapshot: &Snapshot, symbol: SymbolView<'_>, libraries: &Librarie
         (false, Visibility::Public) => "nothing in this workspace mentions it",
     };
     Some((is_exported, reason))
+}
+
+/// Whether other signs than the name reach it: an operator, indexer or destructor, or something without a name.
+fn is_sign(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '@');
+    !name.starts_with(is_letter)
+        || name.ends_with(']')
+        || name
+            .strip_prefix("operator")
+            .is_some_and(|sign| !sign.starts_with(is_letter))
 }
 
 /// Code of others, kept in the tree as it came.

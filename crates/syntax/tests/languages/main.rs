@@ -5,6 +5,7 @@ mod broad;
 mod c;
 mod common;
 mod cpp;
+mod csharp;
 mod go;
 mod hostile;
 mod java;

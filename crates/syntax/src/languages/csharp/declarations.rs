@@ -118,6 +118,9 @@ pub(super) fn arrow<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expressi
 
 /// What modifiers, attributes and the place say of a definition.
 pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+    if let Some(name) = spelled_name(lowering, node) {
+        lowering.definitions[id.index()].name = lowering.names.intern(&name);
+    }
     let parent = lowering.definitions[id.index()]
         .parent
         .map(|parent| lowering.definitions[parent.index()].kind);
@@ -172,9 +175,22 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     }
     match node.kind() {
         "record_declaration" | "class_declaration" | "struct_declaration" => components(lowering, node),
-        "property_declaration" | "event_declaration" => property_body(lowering, id, node),
+        "property_declaration" | "event_declaration" | "indexer_declaration" => property_body(lowering, id, node),
         _ => {}
     }
+}
+
+/// The name of a member that is written without an identifier: `operator+`, `operator int`, `this[]`, `~Cart`.
+fn spelled_name<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<String> {
+    let (before, field) = match node.kind() {
+        "operator_declaration" => ("operator", "operator"),
+        "conversion_operator_declaration" => ("operator ", "type"),
+        "destructor_declaration" => ("~", "name"),
+        "indexer_declaration" => return Some("this[]".into()),
+        _ => return None,
+    };
+    let rest = lowering.field(node, field)?;
+    Some(format!("{before}{}", lowering.text(rest)))
 }
 
 fn decorated(lowering: &Lowering<'_>, id: DefinitionId, wanted: &str) -> bool {
