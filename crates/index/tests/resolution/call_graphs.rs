@@ -98,7 +98,8 @@ fn found(case: &Case, main: &str) -> BTreeSet<Edge> {
     found
 }
 
-/// As the snapshot names symbols: owners that a definition names itself count, lambdas around it do not.
+/// As the snapshot names symbols: owners that a definition names itself count, lambdas and classes without
+/// a name around it do not.
 fn qualified(tree: &MemoryTree, symbol: SymbolRef) -> String {
     let (path, _, facts) = &tree.files[symbol.file.0 as usize];
     let mut parts = Vec::new();
@@ -133,7 +134,7 @@ fn qualified(tree: &MemoryTree, symbol: SymbolRef) -> String {
     if parts.is_empty() {
         return path.clone();
     }
-    parts.retain(|part| !part.is_empty());
+    parts.retain(|part| !part.is_empty() && !part.starts_with("<class"));
     parts.reverse();
     format!("{path}:{}", parts.join("."))
 }
