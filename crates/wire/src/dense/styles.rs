@@ -1,6 +1,6 @@
 //! Sorts of relations: kind, origin and confidence together, named once in the header by their kind.
 //!
-//! `calls=ast_resolved/0.95 calls2=ast_inferred/0.6`: the commonest of a kind has no number. One sort is the usual one at a time: at
+//! `calls=ast_resolved/0.98 calls2=ast_inferred/0.6`: the commonest of a kind has no number. One sort is the usual one at a time: at
 //! first the first of the header, then whichever stood last on a line of its own.
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //!
 //! Modifiers of type parameters (`<in out T>`, `<const T>`) and the `type` of `export type *` become blanks. A member of an
 //! object type that begins its line with `<` or is called `in` gets the semicolon that its neighbour above went without, in the
-//! place of a blank before it. Everything keeps its place, and whoever asks keeps the reading with fewer errors: a guess that is
+//! place of a blank before it. An escaped backquote, which the grammar does not know in a type, becomes blanks. Everything keeps its place, and whoever asks keeps the reading with fewer errors: a guess that is
 //! wrong here costs nothing.
 
 /// `text` for a second reading; `None` where there is nothing to write differently.
@@ -21,6 +21,10 @@ pub(super) fn second_reading(text: &str) -> Option<String> {
             edits.push((token.start, token.end, b' '));
         } else if needs_separator(bytes, tokens, token, before, before_that) {
             edits.push((token.start - 1, token.start, b';'));
+        }
+        if token.mark(bytes) == Some(b'`') {
+            let quotes = memchr::memmem::find_iter(&bytes[token.start..token.end], b"\\`");
+            edits.extend(quotes.map(|at| (token.start + at, token.start + at + 2, b' ')));
         }
         (before_that, before) = (before, token);
     }
@@ -202,6 +206,7 @@ mod tests {
             read("interface P {\n  name: string\n  in: 'query'\n}"),
             "interface P {\n  name: string\n ;in: 'query'\n}"
         );
+        assert_eq!(read("type A = `use \\`B\\` ${C}`"), "type A = `use   B   ${C}`");
         for text in [
             "const f = () =>\n  <A />",
             "return (\n  <A>\n  </A>)",
