@@ -2,7 +2,8 @@
 //! `LIB_BEGIN_NAMESPACE`, `G_END_DECLS`.
 //!
 //! A grammar cannot know that such a word expands to an attribute, a namespace or nothing, and takes it for a type. Each is
-//! replaced by blanks before parsing, so everything else keeps its place.
+//! replaced by blanks before parsing, so everything else keeps its place. A pair that names its namespace
+//! (`LIB_BEGIN_DETAIL_NAMESPACE`, `LIB_END_DETAIL_NAMESPACE`) becomes that namespace.
 
 use std::borrow::Cow;
 
@@ -10,6 +11,9 @@ use std::borrow::Cow;
 pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut found: Vec<(usize, usize)> = Vec::new();
+    // Where namespaces begin that no macro has ended yet, and those that one has: begin, end and name.
+    let mut opened: Vec<(usize, &[u8])> = Vec::new();
+    let mut namespaces: Vec<(usize, usize, &[u8])> = Vec::new();
     let mut at = 0;
     let mut class_before = false;
     // The last byte of code.
@@ -44,6 +48,13 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
         if let Some(end) = around_declarations(bytes, start, at, last) {
             found.push((start, end));
             at = end;
+            if let Some(name) = namespace_of(word, b"BEGIN_") {
+                opened.push((start, name));
+            } else if let Some(name) = namespace_of(word, b"END_")
+                && let Some((begin, _)) = opened.pop_if(|(_, begun)| *begun == name)
+            {
+                namespaces.push((begin, start, name));
+            }
             continue;
         }
         last = bytes[start];
@@ -64,6 +75,12 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     let mut blanked = bytes.to_vec();
     for (start, end) in found {
         blanked[start..end].fill(b' ');
+    }
+    for (begin, end, name) in namespaces {
+        // The macro is longer than what it stands for: its name holds the name and the words for both.
+        let written = [b"namespace ", &name.to_ascii_lowercase()[..], b"{"].concat();
+        blanked[begin..begin + written.len()].copy_from_slice(&written);
+        blanked[end] = b'}';
     }
     // Words are ASCII and arguments are blanked whole, so what is left is whole characters.
     String::from_utf8(blanked).map_or(Cow::Borrowed(text), Cow::Owned)
@@ -133,6 +150,13 @@ fn around_declarations(bytes: &[u8], start: usize, end: usize, last: u8) -> Opti
         byte => !(is_word(*byte) || matches!(byte, b'#' | b'/' | b'[' | b'~')),
     };
     (is_alone && !next.is_some_and(goes_on)).then_some(end + arguments)
+}
+
+/// The namespace that a macro names after `edge`: `LIB_BEGIN_DETAIL_NAMESPACE`.
+fn namespace_of<'w>(word: &'w [u8], edge: &[u8]) -> Option<&'w [u8]> {
+    let at = memchr::memmem::find(word, edge).filter(|&at| at == 0 || word[at - 1] == b'_')?;
+    let name = word[at + edge.len()..].strip_suffix(b"_NAMESPACE")?;
+    name.first().is_some_and(u8::is_ascii_uppercase).then_some(name)
 }
 
 /// Whether a declaration goes on at `at`: a type or a name follows on the same line or the next.
@@ -206,6 +230,21 @@ mod tests {
             blanked("static FORCE_INLINE int run();"),
             "static              int run();"
         );
+    }
+
+    #[test]
+    fn a_pair_that_names_its_namespace_becomes_it() {
+        assert_eq!(
+            blanked("A_BEGIN_DETAIL_NAMESPACE\nint f();\nA_END_DETAIL_NAMESPACE\n"),
+            "namespace detail{       \nint f();\n}                     \n"
+        );
+        // Without its other half, or with another one, it is not known where the namespace ends.
+        for text in [
+            "A_BEGIN_DETAIL_NAMESPACE\nint f();\n",
+            "A_BEGIN_X_NAMESPACE\nint f();\nA_END_Y_NAMESPACE\n",
+        ] {
+            assert!(!blanked(text).contains(['{', '}']), "{text}");
+        }
     }
 
     #[test]

@@ -17,6 +17,9 @@ use super::view::View;
 use super::words::{Key, Word};
 use crate::model::Evidence;
 
+/// Of how many types the extensions of one name may be, where nothing is known of the receiver: past that the name says nothing.
+const MAX_GUESSED: usize = 4;
+
 impl View<'_> {
     /// The extensions called `name` of the file's package and of those that it takes all names of.
     fn extensions(&self, file: u32, name: Word) -> SmallVec<[Place; 4]> {
@@ -79,15 +82,24 @@ impl Evaluation<'_> {
             return set;
         }
         let mut best = Fit::Perhaps;
+        let mut types: SmallVec<[TypeName; 4]> = SmallVec::new();
         for place in seen {
             let Some(extended) = self.extended(place) else { continue };
-            let fit = self.fit(type_, extended, object);
+            // What is only known as a type parameter has what everything has.
+            let fit = match (type_, extended) {
+                (TypeName::Any, TypeName::Any | TypeName::Root) => Fit::Perhaps,
+                (TypeName::Any, _) if !is_imported => Fit::Never,
+                _ => self.fit(type_, extended, object),
+            };
             if fit < best {
                 continue;
             }
             if fit > best {
                 best = fit;
                 set = Set::default();
+            }
+            if !types.contains(&extended) {
+                types.push(extended);
             }
             let evidence = match fit {
                 Fit::Surely => Evidence::DeclaredReceiver,
@@ -96,7 +108,17 @@ impl Evaluation<'_> {
             };
             set.insert(Fact::new(self.as_extension(place), evidence));
         }
-        set
+        // Which of several types is extended, nothing tells: the name alone agrees.
+        match types.len() {
+            0 | 1 => set,
+            _ if !guessed => set,
+            several if several > MAX_GUESSED => Set::default(),
+            _ => {
+                let mut candidates = Set::default();
+                candidates.extend_at_best(set.facts(), Evidence::Candidate);
+                candidates
+            }
+        }
     }
 
     /// The extensions called `name` that types of this file have for themselves.

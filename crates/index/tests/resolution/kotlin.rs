@@ -153,4 +153,24 @@ class Pins {
 package p
 fun use(name: String) { name.quoted() }
 "#;
+    names_that_are_keywords_elsewhere: r#"
+//- Stream.kt
+class Stream {
+  private var set: Int = 0
+  fun receive() {
+    val open: Boolean
+    locked {
+  //^^^^^^ =calls Stream.kt:Stream.locked
+      open = true
+    }
+    if (!open) close()
+  //           ^^^^^ =calls Stream.kt:Stream.close
+    set = 0
+    close()
+  //^^^^^ =calls Stream.kt:Stream.close
+  }
+  fun locked(action: () -> Unit) {}
+  fun close() {}
+}
+"#;
 }

@@ -12,6 +12,7 @@ pub(super) const KOTLIN: Policy = Policy {
     calls_construct: true,
     order: BaseOrder::DepthFirst,
     overloads: true,
+    exact_arguments: true,
     dispatch: Dispatch::Overrides,
     packages_visible: true,
     extensions: true,

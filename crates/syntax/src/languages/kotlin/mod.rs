@@ -3,6 +3,7 @@
 //! The grammar names few fields, so most of what the table cannot reach by kind is found here by position.
 
 mod classes;
+mod second_reading;
 
 use crate::engine::{Declare, Hoist, Hooks, Lowering, UNKNOWN};
 use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Flow, Import, ImportForm, Kind, Role, ScopeKind};
@@ -11,6 +12,10 @@ use tree_sitter::Node;
 pub(super) struct Kotlin;
 
 impl Hooks for Kotlin {
+    fn second_reading(&self, text: &str) -> Option<String> {
+        second_reading::second_reading(text)
+    }
+
     fn node<'t>(&self, lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
         match node.kind() {
             "import" => Some(import(lowering, node)),
@@ -149,10 +154,24 @@ fn function_body<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionI
 
 /// `callee(arguments) { trailing lambda }`.
 fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
-    let listed = parts(lowering, node);
+    fn of_kind<'t>(parts: &[Node<'t>], kind: &str) -> Option<Node<'t>> {
+        parts.iter().copied().find(|part| part.kind() == kind)
+    }
+    let mut listed = parts(lowering, node);
+    let trailing = of_kind(&listed, "annotated_lambda");
+    // To the grammar, `f(x) { … }` calls what `f(x)` gives; the lambda is an argument of `f`.
+    if let (Some(_), Some(called)) = (
+        trailing,
+        listed.first().filter(|first| first.kind() == "call_expression"),
+    ) && of_kind(&listed, "value_arguments").is_none()
+    {
+        let inner = parts(lowering, *called);
+        if of_kind(&inner, "annotated_lambda").is_none() {
+            listed = inner;
+        }
+    }
     let Some(&callee) = listed.first() else { return UNKNOWN };
-    let arguments = listed.iter().copied().find(|part| part.kind() == "value_arguments");
-    let trailing = listed.iter().copied().find(|part| part.kind() == "annotated_lambda");
+    let arguments = of_kind(&listed, "value_arguments");
     let (children, count) = lowering.listed_arguments(arguments);
     let count = if arguments.is_none() { 0 } else { count }.saturating_add(u8::from(trailing.is_some()));
     lowering.call_arguments = count;

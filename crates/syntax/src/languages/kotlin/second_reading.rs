@@ -1,0 +1,233 @@
+//! Kotlin that the grammar does not know, written so that it does: what a file with errors is read again as.
+//!
+//! Many words are keywords in some places and names in others (`open`, `suspend`, `set`), and the grammar loses whole classes over
+//! them. Where what follows tells that one is a name, its last letter becomes a capital one: facts take names from the text as it
+//! was. Annotations that stand on a line of their own before a primary `constructor` become blanks. Everything keeps its
+//! place, and whoever asks keeps the reading with fewer errors: a guess that is wrong here costs nothing.
+
+/// `text` for a second reading; `None` where there is nothing to write differently.
+pub(super) fn second_reading(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut tokens = Tokens { bytes, at: 0 };
+    let mut written = bytes.to_vec();
+    let mut before = Token::NONE;
+    while let Some(token) = tokens.next() {
+        if is_name(token, before, tokens) {
+            written[token.end - 1].make_ascii_uppercase();
+        } else if let Some(end) = annotations_before_constructor(token, before, tokens) {
+            let blanks = written[token.start..end].iter_mut();
+            blanks.filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+            tokens.at = end;
+        }
+        before = token;
+    }
+    // Only ASCII was written over.
+    String::from_utf8(written).ok().filter(|written| written != text)
+}
+
+/// Whether a word that may be a keyword is a name, by what stands around it.
+fn is_name(token: Token, before: Token, mut rest: Tokens<'_>) -> bool {
+    let bytes = rest.bytes;
+    let word = token.word(bytes);
+    let is_accessor = matches!(word, b"get" | b"set");
+    if !is_accessor && !is_modifier(word) {
+        return false;
+    }
+    let after = rest.next().unwrap_or(Token::NONE);
+    let between = bytes.get(token.end..after.start).unwrap_or_default();
+    if between.contains(&b'\n') {
+        return matches!(
+            before.mark(bytes),
+            Some(b'=' | b'(' | b',' | b'!' | b'&' | b'|' | b'+' | b'-')
+        );
+    }
+    match after.mark(bytes) {
+        // A modifier stands before a word; an accessor does not: `set or bit`.
+        None => is_accessor && !after.word(bytes).is_empty(),
+        // `suspend (Int) -> Unit` is a type, `get()` an accessor.
+        Some(b'(') => !is_accessor && between.is_empty() && !matches!(before.mark(bytes), Some(b':' | b'<' | b'>')),
+        Some(b';' | b'}') => !is_accessor,
+        Some(mark) => !matches!(mark, b'{' | b'@' | b'<' | b'"'),
+    }
+}
+
+/// Words that change a declaration, or begin a part of it, where they are not names.
+fn is_modifier(word: &[u8]) -> bool {
+    const MODIFIERS: [&[u8]; 20] = [
+        b"abstract",
+        b"by",
+        b"crossinline",
+        b"external",
+        b"final",
+        b"infix",
+        b"inline",
+        b"internal",
+        b"lateinit",
+        b"noinline",
+        b"open",
+        b"override",
+        b"private",
+        b"protected",
+        b"public",
+        b"sealed",
+        b"suspend",
+        b"tailrec",
+        b"vararg",
+        b"where",
+    ];
+    MODIFIERS.contains(&word)
+}
+
+/// Where the annotations end that begin with `token`, when a primary constructor follows them.
+fn annotations_before_constructor(token: Token, before: Token, mut rest: Tokens<'_>) -> Option<usize> {
+    let bytes = rest.bytes;
+    // What comes before a primary constructor is the name of its class, or the end of its type parameters.
+    let of_class = before.mark(bytes) == Some(b'>') || !before.word(bytes).is_empty();
+    let between = bytes.get(before.end..token.start).unwrap_or_default();
+    if token.mark(bytes) != Some(b'@') || !of_class || !between.contains(&b'\n') {
+        return None;
+    }
+    let mut end = rest.next()?.end;
+    loop {
+        let next = rest.next()?;
+        match next.mark(bytes) {
+            Some(b'@' | b'.') => end = rest.next()?.end,
+            Some(b'(') => end = rest.skip_to_close()?,
+            Some(_) => return None,
+            None if next.word(bytes) == b"constructor" => return Some(end),
+            None if is_modifier(next.word(bytes)) => {}
+            None => return None,
+        }
+    }
+}
+
+/// A word, a mark, or a whole text, which counts as its quote.
+#[derive(Clone, Copy)]
+struct Token {
+    start: usize,
+    end: usize,
+}
+
+impl Token {
+    const NONE: Token = Token { start: 0, end: 0 };
+
+    /// The word; nothing where it is not one.
+    fn word(self, bytes: &[u8]) -> &[u8] {
+        match bytes.get(self.start) {
+            Some(&byte) if is_word(byte) => &bytes[self.start..self.end],
+            _ => &[],
+        }
+    }
+
+    /// The mark; `None` where it is a word or there is no token.
+    fn mark(self, bytes: &[u8]) -> Option<u8> {
+        let first = bytes.get(self.start).copied().filter(|_| self.end > self.start)?;
+        (!is_word(first)).then_some(first)
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// The tokens of a text from a place on, without comments.
+#[derive(Clone, Copy)]
+struct Tokens<'t> {
+    bytes: &'t [u8],
+    at: usize,
+}
+
+impl Tokens<'_> {
+    fn next(&mut self) -> Option<Token> {
+        let start = self.skip_blanks()?;
+        let rest = &self.bytes[start..];
+        let length = match rest[0] {
+            b'"' if rest.starts_with(b"\"\"\"") => memchr::memmem::find(&rest[3..], b"\"\"\"").map(|found| found + 6),
+            quote @ (b'"' | b'\'' | b'`') => text_length(rest, quote),
+            first if is_word(first) => rest.iter().position(|&byte| !is_word(byte)),
+            _ => Some(1),
+        };
+        self.at = start + length.unwrap_or(rest.len());
+        Some(Token { start, end: self.at })
+    }
+
+    /// The next place that is neither blank nor comment.
+    fn skip_blanks(&mut self) -> Option<usize> {
+        loop {
+            let rest = self.bytes.get(self.at..)?;
+            let skipped = match *rest {
+                [byte, ..] if byte.is_ascii_whitespace() => 1,
+                [b'/', b'/', ..] => memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
+                [b'/', b'*', ..] => memchr::memmem::find(&rest[2..], b"*/").map_or(rest.len(), |found| found + 4),
+                [] => return None,
+                _ => return Some(self.at),
+            };
+            self.at += skipped;
+        }
+    }
+
+    /// Skips to the end of what a parenthesis opened.
+    fn skip_to_close(&mut self) -> Option<usize> {
+        let mut depth = 1;
+        while depth > 0 {
+            match self.next()?.mark(self.bytes) {
+                Some(b'(') => depth += 1,
+                Some(b')') => depth -= 1,
+                _ => {}
+            }
+        }
+        Some(self.at)
+    }
+}
+
+/// The length of a text that ends with `quote`, or with its line.
+fn text_length(rest: &[u8], quote: u8) -> Option<usize> {
+    let mut at = 1;
+    while let Some(&byte) = rest.get(at) {
+        at += match byte {
+            b'\\' => 2,
+            b'\n' => return Some(at),
+            _ if byte == quote => return Some(at + 1),
+            _ => 1,
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::second_reading;
+
+    #[test]
+    fn keywords_that_are_names_are_written_as_names() {
+        for (text, expected) in [
+            ("if (!open) f(open)", "if (!opeN) f(opeN)"),
+            ("val open: Boolean", "val opeN: Boolean"),
+            ("f(suspend = { it }) || suspend(x)", "f(suspenD = { it }) || suspenD(x)"),
+            (
+                "return if (bit and set != 0) set and 1 else 0",
+                "return if (bit and seT != 0) seT and 1 else 0",
+            ),
+            (
+                "class A<T>\n@Api(\"a)\") @B internal constructor()",
+                "class A<T>\n              internal constructor()",
+            ),
+        ] {
+            assert_eq!(second_reading(text).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn keywords_stay_keywords() {
+        for text in [
+            "open class A { private set\n get() = 1\n set(value) { } }",
+            "fun f(g: suspend (Int) -> Unit, h: suspend() -> Unit) = suspend { }",
+            "class A : B by c where T : B // open)",
+            "val a = \"open)\" + 'o' + \"\"\"set = \"\"\"",
+            "class A {\n  val b: B = c()\n  @Api constructor(a: Int)\n}",
+            "a\n@",
+        ] {
+            assert_eq!(second_reading(text), None, "{text}");
+        }
+    }
+}
