@@ -3,9 +3,10 @@
 //! Random functions and methods are put to the server ("who calls this?"); its call sites are the truth, ours are compared
 //! with them both ways. The sample depends on the seed and the symbols' names alone.
 //!
-//! A server names the declaration that a call refers to; we also name the overrides that it may run. Precision is therefore told
-//! twice: as the server sees it, and with a call of what a symbol overrides counted as right. The latter asks the server what
-//! is meant at up to [`MAX_DISPATCHED`] of the places that only we know.
+//! A server names the declaration that a call refers to; we also name the overrides that it may run, and what a variable holds that
+//! is called. Precision is therefore told three times: as the server sees it, with a call of what a symbol overrides counted as
+//! right, and that again without the calls of which the server names no function ([`Refers::Silent`]). The latter two ask the
+//! server what is meant at up to [`MAX_DISPATCHED`] of the places that only we know.
 //!
 //! Where no server knows a language well, a compiler's own knowledge can be given as a file instead ([`truth`]).
 
@@ -93,6 +94,8 @@ struct Score {
     overrides: usize,
     /// Calls of which only we know and that the server was not asked about any more.
     unasked: usize,
+    /// Calls of which only we know and of which the server names no function at all.
+    silent: usize,
 }
 
 impl Score {
@@ -100,11 +103,13 @@ impl Score {
         let asked = self.found - self.unasked;
         let right = self.agreed + self.overrides;
         format!(
-            "precision {:.3} ({}/{}), with overrides {:.3} ({right}/{asked})",
+            "precision {:.3} ({}/{}), with overrides {:.3} ({right}/{asked}), where a function is named {:.3} ({right}/{})",
             ratio(self.agreed, self.found),
             self.agreed,
             self.found,
             ratio(right, asked),
+            ratio(right, asked - self.silent),
+            asked - self.silent,
         )
     }
 }
@@ -354,11 +359,12 @@ impl Comparison<'_> {
             tier.agreed += usize::from(agreed);
             tier.overrides += usize::from(refers == Refers::ToOverridden);
             tier.unasked += usize::from(refers == Refers::Unasked);
+            tier.silent += usize::from(refers == Refers::Silent);
             if !agreed {
-                let note = if refers == Refers::ToOverridden {
-                    ", overrides"
-                } else {
-                    ""
+                let note = match refers {
+                    Refers::ToOverridden => ", overrides",
+                    Refers::Silent => ", the server names no function",
+                    _ => "",
                 };
                 let (path, line, origin) = (&site.0, site.1, origin_name(origin));
                 writeln!(self.misses, "only ours   {name} <- {path}:{line} ({origin}{note})")?;
@@ -400,8 +406,39 @@ impl Comparison<'_> {
                 path == Path::new(&target.path) && defined.is_some_and(|at| at.line == target.line + 1)
             })
         };
-        let found = targets.unwrap_or_default().iter().any(is_above);
-        Ok(if found { Refers::ToOverridden } else { Refers::Elsewhere })
+        let targets = targets.unwrap_or_default();
+        if targets.iter().any(is_above) {
+            return Ok(Refers::ToOverridden);
+        }
+        let written = word_at(self.tree.text(file), site.1 - 1, column);
+        let named = targets.iter().any(|target| self.names_function(target, written));
+        let facts = self.tree.facts(symbol.file);
+        let follows = symbol.definition.is_some_and(|id| {
+            let definition = facts.definition(id);
+            definition.kind != Kind::Constructor && facts.text(definition.name) != written
+        });
+        Ok(if named && !follows {
+            Refers::Elsewhere
+        } else {
+            Refers::Silent
+        })
+    }
+
+    /// Whether a place that the server names is a function or a type called `written`. Of a name that it cannot place, a server
+    /// may name the call around it, and of a variable where that is assigned.
+    fn names_function(&self, target: &server::CallSite, written: &str) -> bool {
+        let relative = Path::new(&target.path).strip_prefix(self.root).ok();
+        let Some(file) = relative.and_then(|path| self.tree.find(path.to_str()?)) else {
+            let text = std::fs::read_to_string(&target.path).unwrap_or_default();
+            return word_at(&text, target.line, target.column) == written;
+        };
+        let variables = [Kind::Variable, Kind::Constant, Kind::Field, Kind::Property];
+        let facts = self.tree.facts(file);
+        facts.definitions.iter().any(|definition| {
+            definition.name_at.line == target.line + 1
+                && facts.text(definition.name) == written
+                && !variables.contains(&definition.kind)
+        })
     }
 
     /// Whether something is called at the position.
@@ -456,8 +493,20 @@ enum Refers {
     /// To something that the symbol overrides.
     ToOverridden,
     Elsewhere,
+    /// The server says nothing of it, names a variable, or names what is written there while we name what that holds.
+    Silent,
     /// The server was asked often enough.
     Unasked,
+}
+
+/// The word that begins at a 0-based line and column.
+fn word_at(text: &str, line: u32, column: u32) -> &str {
+    let line = text.lines().nth(line as usize).unwrap_or_default();
+    let rest = line.get(column as usize..).unwrap_or_default();
+    let end = rest
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(rest.len());
+    &rest[..end]
 }
 
 fn ratio(part: usize, whole: usize) -> f64 {
