@@ -173,4 +173,21 @@ class Stream {
   fun close() {}
 }
 "#;
+    parameters_that_are_functions_are_called: r#"
+//- Run.kt
+package p
+fun run() {}
+fun twice(run: () -> Unit) {
+  run()
+//^^^ ~calls Run.kt:step
+}
+class Timer {
+  fun start(start: Int) { start(start, 1) }
+  //                      ^^^^^ =calls Run.kt:Timer.start
+  fun start(start: Int, step: Int) {}
+}
+fun step() {}
+fun main() { twice(::step) }
+//           ^^^^^ =calls Run.kt:twice
+"#;
 }

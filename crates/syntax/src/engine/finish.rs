@@ -181,10 +181,11 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
             while let Some(binding) = found {
                 let (from, before) = lowering.seen_from[binding.index()];
                 let hidden = called
-                    && matches!(
-                        lowering.bindings[binding.index()].to,
-                        Bound::Local | Bound::Parameter(_)
-                    );
+                    && match lowering.bindings[binding.index()].to {
+                        Bound::Local => true,
+                        Bound::Parameter(function) => !may_be_called(lowering, function, name),
+                        _ => false,
+                    };
                 if from <= at && !hidden {
                     return Some(binding);
                 }
@@ -195,6 +196,25 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
         current = here.parent;
     }
     None
+}
+
+/// Whether a parameter may hold a function: it has no type, or one without a name.
+fn may_be_called(lowering: &Lowering<'_>, function: DefinitionId, name: Name) -> bool {
+    let parameters = &lowering.definitions[function.index()].parameters;
+    let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
+        return false;
+    };
+    let mut type_ = parameter.type_;
+    while let Some(Expression::Wrapped(inner)) = type_.map(|type_| lowering.expressions[type_.index()]) {
+        type_ = Some(inner);
+    }
+    let is_nameless = |type_: ExpressionId| {
+        matches!(
+            lowering.expressions[type_.index()],
+            Expression::Unknown | Expression::FunctionType(_)
+        )
+    };
+    lowering.rules.calls_parameters && type_.is_none_or(is_nameless)
 }
 
 /// Whether a mention can become an edge: reads of locals and parameters cannot.

@@ -9,6 +9,7 @@
 //! constants = true          # ALL_CAPS variables are constants
 //! name_functions = true     # `x = function…` defines a function called x
 //! functions_apart = true    # a called name is a function's: variables of that name do not hide it
+//! calls_parameters = true   # except a parameter that is not declared with the name of a type: that holds a function
 //! defaults_outside = true   # defaults of parameters belong to the code around the function
 //! iterates = ["__iter__", "__next__"]   # members that a loop runs, each on the result of the one before
 //! enters = ["__enter__", "__exit__"]    # members that entering and leaving a context runs
@@ -90,6 +91,7 @@ pub(crate) struct Rules {
     pub(crate) constants: bool,
     pub(crate) name_functions: bool,
     pub(crate) functions_apart: bool,
+    pub(crate) calls_parameters: bool,
     pub(crate) tags_apart: bool,
     pub(crate) defaults_outside: bool,
     pub(crate) iterates: Vec<String>,
@@ -273,6 +275,8 @@ struct Table {
     #[serde(default)]
     functions_apart: bool,
     #[serde(default)]
+    calls_parameters: bool,
+    #[serde(default)]
     tags_apart: bool,
     #[serde(default)]
     defaults_outside: bool,
@@ -406,6 +410,7 @@ impl Rules {
             constants: false,
             name_functions: false,
             functions_apart: false,
+            calls_parameters: false,
             tags_apart: false,
             defaults_outside: false,
             iterates: Vec::new(),
@@ -425,6 +430,7 @@ impl Rules {
         rules.constants = table.constants;
         rules.name_functions = table.name_functions;
         rules.functions_apart = table.functions_apart;
+        rules.calls_parameters = table.calls_parameters;
         rules.tags_apart = table.tags_apart;
         rules.defaults_outside = table.defaults_outside;
         rules.iterates = table.iterates;
