@@ -424,10 +424,11 @@ impl Ledger {
     /// Sets the value of the expression whose step is running.
     pub(super) fn set_value(&mut self, expression: usize, facts: &[Fact]) {
         let before = self.sets[expression];
-        let now = self.pool.number(facts);
-        if before == now {
+        // Nearly all that runs again comes to the same, which is seen without looking for its number.
+        if self.pool.get(before) == facts {
             return;
         }
+        let now = self.pool.number(facts);
         self.restless |= self.late[expression];
         match self.pass {
             Pass::First => {}

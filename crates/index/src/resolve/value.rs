@@ -108,6 +108,30 @@ impl Fact {
         Fact { value, evidence }
     }
 
+    /// All of it in two numbers, for hashing: different facts nearly always have different ones.
+    pub(super) fn bits(self) -> [u64; 2] {
+        let bits = |place: Place| u64::from(place.file) << 32 | u64::from(place.id);
+        let (tag, one, other) = match self.value {
+            Value::Function(place) => (1, bits(place), 0),
+            Value::Class(place) => (2, bits(place), 0),
+            Value::Instance(place) => (3, bits(place), 0),
+            Value::Method(place, on) => (4, bits(place), bits(on)),
+            Value::MethodOf(place, on) => (5, bits(place), bits(on)),
+            Value::ClassMethod(place, on) => (6, bits(place), bits(on)),
+            Value::TypeOf(place) => (7, bits(place), 0),
+            Value::Module(file) => (8, u64::from(file), 0),
+            Value::Package(word) => (9, word.0, 0),
+            Value::External(word) => (10, word.0, 0),
+            Value::Foreign => (11, 0, 0),
+            Value::Object(place) => (12, bits(place), 0),
+            Value::Pairs(place) => (13, bits(place), 0),
+            Value::Super(place) => (14, bits(place), 0),
+            Value::Parameter(place, index) => (15, bits(place), u64::from(index)),
+            Value::Many => (16, 0, 0),
+        };
+        [one, other ^ (tag << 56) ^ ((self.evidence as u64) << 48)]
+    }
+
     /// The same value, believed for no better reason than `evidence`.
     pub fn at_best(self, evidence: Evidence) -> Fact {
         Fact {

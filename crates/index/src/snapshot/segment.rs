@@ -403,22 +403,29 @@ impl FileEdges {
         segment_of: impl Fn(FileId) -> Option<&'s Segment>,
         intern: impl FnOnce(&[&str]) -> Vec<u32>,
     ) -> FileEdges {
-        let mut externals: Vec<&str> = resolved
-            .edges
-            .iter()
-            .filter_map(|edge| match &edge.to {
-                Target::External(name) => Some(&**name),
-                Target::Symbol(_) => None,
-            })
-            .collect();
-        externals.sort_unstable();
-        externals.dedup();
+        // Few names are mentioned often, so they are told apart before they are sorted.
+        let mut known: HashMap<&str, u32> = HashMap::new();
+        let mut mentioned: Vec<u32> = Vec::new();
+        for edge in &resolved.edges {
+            if let Target::External(name) = &edge.to {
+                let next = known.len() as u32;
+                mentioned.push(*known.entry(&**name).or_insert(next));
+            }
+        }
+        let mut sorted: Vec<(&str, u32)> = known.into_iter().collect();
+        sorted.sort_unstable();
+        let externals: Vec<&str> = sorted.iter().map(|&(name, _)| name).collect();
+        let mut ranks = vec![0; sorted.len()];
+        for (rank, &(_, number)) in (0..).zip(&sorted) {
+            ranks[number as usize] = rank;
+        }
+        let mut mentioned = mentioned.into_iter().map(|number| ranks[number as usize]);
         let mut edges = Vec::with_capacity(resolved.edges.len() + segment.symbols.len());
         for edge in &resolved.edges {
             // Until the edges are sorted, an external name goes by its rank in the file: numbers of the table depend on who
             // came first.
             let (target_file, to) = match &edge.to {
-                Target::External(name) => (EXTERNAL, externals.partition_point(|other| *other < &**name) as u32),
+                Target::External(_) => (EXTERNAL, mentioned.next().unwrap_or_default()),
                 Target::Symbol(symbol) => match segment_of(symbol.file) {
                     Some(target) => (symbol.file.0, target.symbol_of(symbol.definition)),
                     None => continue,
@@ -456,7 +463,8 @@ impl FileEdges {
                 .0,
             });
         }
-        edges.sort_unstable_by_key(FileEdge::order);
+        // Two rising runs at best, which this sort merges.
+        edges.sort_by_key(FileEdge::order);
         edges.dedup();
         let numbers = intern(&externals);
         for edge in edges.iter_mut().filter(|edge| edge.file == EXTERNAL) {

@@ -4,11 +4,10 @@
 //! hundred expressions. So a value is four bytes, two values are compared by their numbers, and a whole evaluation is small
 //! enough to be kept until the next round.
 
-use std::hash::{BuildHasher, Hash, Hasher};
-
 use hashbrown::HashTable;
 
 use crate::resolve::value::Fact;
+use crate::resolve::words::mix;
 
 /// The number of the list without facts.
 pub(super) const EMPTY: u32 = 0;
@@ -70,9 +69,8 @@ fn list<'a>(facts: &'a [Fact], ends: &[u32], number: u32) -> &'a [Fact] {
 }
 
 fn hash(facts: &[Fact]) -> u64 {
-    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
-    for fact in facts {
-        fact.hash(&mut hasher);
-    }
-    hasher.finish()
+    facts.iter().fold(0, |hash, fact| {
+        let [one, other] = fact.bits();
+        mix(hash ^ one, other)
+    })
 }
