@@ -27,6 +27,7 @@
 //! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
 
 mod cells;
+mod communities;
 mod contracts;
 mod edges;
 mod editing;
@@ -36,6 +37,7 @@ mod lines;
 mod names;
 mod place;
 mod source;
+mod steps;
 mod styles;
 mod targets;
 mod whole;
@@ -133,15 +135,18 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// Answers that are no list of symbols, each with a form of its own.
-const SPECIAL: [&str; 5] = [contracts::TOOL, editing::TOOL, lines::TOOL, source::TOOL, targets::TOOL];
+const SPECIAL: [&str; 7] = [
+    communities::TOOL,
+    contracts::TOOL,
+    editing::TOOL,
+    lines::TOOL,
+    source::TOOL,
+    steps::TOOL,
+    targets::TOOL,
+];
 
 fn is_special(tool: &str) -> bool {
     SPECIAL.contains(&tool) || hits::TOOLS.contains(&tool)
-}
-
-/// Whether an answer of this layout may have a dense form.
-pub(crate) fn has_shape(layout: &Layout) -> bool {
-    SHAPES.iter().any(|shape| shape.tool == layout.tool) || is_special(layout.tool)
 }
 
 /// Whether the header opens a dense section.
@@ -161,9 +166,11 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
 pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -> Option<String> {
     match layout.tool {
         editing::TOOL => return editing::to_string(layout, value, known),
+        communities::TOOL => return communities::to_string(value),
         contracts::TOOL => return contracts::to_string(value),
         lines::TOOL => return lines::to_string(value),
         source::TOOL => return source::to_string(value),
+        steps::TOOL => return steps::to_string(value),
         targets::TOOL => return targets::to_string(value),
         tool if hits::TOOLS.contains(&tool) => return hits::to_string(tool, value),
         _ => {}
@@ -378,9 +385,11 @@ pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
     };
     match header.tool.strip_suffix(SUFFIX)? {
         editing::TOOL => return editing::from_lines(&header, reader, known),
+        communities::TOOL => return communities::from_str(&header, text),
         contracts::TOOL => return contracts::from_str(&header, text),
         lines::TOOL => return lines::from_lines(&header, reader),
         source::TOOL => return source::from_str(&header, text),
+        steps::TOOL => return steps::from_str(&header, text),
         targets::TOOL => return targets::from_str(&header, text),
         tool if hits::TOOLS.contains(&tool) => return hits::from_str(&header, text),
         _ => {}

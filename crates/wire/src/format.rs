@@ -133,9 +133,30 @@ pub fn encode<T: Serialize + ?Sized>(
         Format::Gcx => gcx::to_string_with(layout, value)?,
         Format::Gcf => gcf::to_string(value)?,
         Format::Markdown => markdown::to_string(&serde_json::to_value(value)?),
-        Format::Auto => return choose(value, layout, tokenizer),
+        Format::Auto => {
+            let json = serde_json::to_string(value)?;
+            return Ok(choose(&serde_json::to_value(value)?, json, layout, tokenizer));
+        }
     };
     Ok(Encoded { format, text })
+}
+
+/// The same as [`encode`], for whoever has the value's compact JSON at hand: it is neither copied nor written again.
+pub fn encode_with_json(
+    value: &Value,
+    json: &str,
+    layout: &Layout,
+    format: Format,
+    tokenizer: Tokenizer,
+) -> Result<Encoded, Error> {
+    match format {
+        Format::Auto => Ok(choose(value, json.to_string(), layout, tokenizer)),
+        Format::Json => Ok(Encoded {
+            format,
+            text: json.to_string(),
+        }),
+        format => encode(value, layout, format, tokenizer),
+    }
 }
 
 /// Reads a text in whatever lossless format it is in.
@@ -219,23 +240,16 @@ const DOUBT: f64 = 0.35;
 /// forms and leaves more out, and counting them all would take longer than writing it.
 const CLEARLY: (usize, usize) = (6, 10);
 
-fn choose<T: Serialize + ?Sized>(value: &T, layout: &Layout, tokenizer: Tokenizer) -> Result<Encoded, Error> {
-    let json = serde_json::to_string(value)?;
-    let mut value_once = None;
-    let mut dense = None;
-    if dense::has_shape(layout) || places::has_shape(layout) {
-        let value = value_once.insert(serde_json::to_value(value)?);
-        dense = dense::to_string(layout, value).or_else(|| places::to_string(layout, value));
-    }
-    if let Some(text) = &dense
-        && text.len() * CLEARLY.1 < json.len() * CLEARLY.0
-        && is_faithful(&mut value_once, value, layout, Format::Gcx, text)?
-    {
-        return Ok(Encoded {
-            format: Format::Gcx,
-            text: dense.unwrap_or_default(),
-        });
-    }
+fn choose(value: &Value, json: String, layout: &Layout, tokenizer: Tokenizer) -> Encoded {
+    let dense = dense::to_string(layout, value).or_else(|| places::to_string(layout, value));
+    let is_short = |text: &String| text.len() * CLEARLY.1 < json.len() * CLEARLY.0;
+    let dense = match dense {
+        Some(text) if is_short(&text) && is_faithful(value, layout, Format::Gcx, &text) => {
+            let format = Format::Gcx;
+            return Encoded { format, text };
+        }
+        dense => dense,
+    };
     let mut candidates = vec![(Format::Json, json)];
     // A form that cannot carry this value at all is no candidate.
     candidates.extend(gcx::to_string_with(layout, value).ok().map(|text| (Format::Gcx, text)));
@@ -260,7 +274,7 @@ fn choose<T: Serialize + ?Sized>(value: &T, layout: &Layout, tokenizer: Tokenize
         // The first of equals wins, and JSON comes first.
         let best = (0..costs.len()).min_by_key(|&at| costs[at]).unwrap_or_default();
         let (format, text) = &candidates[best];
-        if *format == Format::Json || is_faithful(&mut value_once, value, layout, *format, text)? {
+        if *format == Format::Json || is_faithful(value, layout, *format, text) {
             break;
         }
         candidates.remove(best);
@@ -268,29 +282,19 @@ fn choose<T: Serialize + ?Sized>(value: &T, layout: &Layout, tokenizer: Tokenize
     }
     let best = (0..costs.len()).min_by_key(|&at| costs[at]).unwrap_or_default();
     let (format, text) = candidates.swap_remove(best);
-    Ok(Encoded { format, text })
+    Encoded { format, text }
 }
 
 /// Whether the text decodes to the same facts. Formats may spell a number differently (`1.0` as `1`), never change it.
-fn is_faithful<T: Serialize + ?Sized>(
-    original: &mut Option<Value>,
-    value: &T,
-    layout: &Layout,
-    format: Format,
-    text: &str,
-) -> Result<bool, Error> {
+fn is_faithful(value: &Value, layout: &Layout, format: Format, text: &str) -> bool {
     let decoded = match format {
         Format::Gcx => dense::from_str(text)
             .or_else(|| places::from_str(text))
             .or_else(|| gcx::value_with(layout, text).ok()),
         Format::Gcf => gcf::from_str(text).ok(),
-        Format::Json | Format::Markdown | Format::Auto => return Ok(format == Format::Json),
+        Format::Json | Format::Markdown | Format::Auto => return format == Format::Json,
     };
-    let original = match original {
-        Some(original) => original,
-        None => original.insert(serde_json::to_value(value)?),
-    };
-    Ok(decoded.is_some_and(|decoded| same(&decoded, original)))
+    decoded.is_some_and(|decoded| same(&decoded, value))
 }
 
 /// Whether two values state the same facts: as `==`, except that a number is compared by what it is, not by how it is stored.

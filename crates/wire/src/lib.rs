@@ -23,4 +23,4 @@ pub mod protocol;
 pub mod session;
 pub mod tokens;
 
-pub use format::{Encoded, Error, Format, decode, decode_from, detect, encode, same};
+pub use format::{Encoded, Error, Format, decode, decode_from, detect, encode, encode_with_json, same};

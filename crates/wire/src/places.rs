@@ -77,11 +77,6 @@ const NUMBERS: &[&str] = &[
 ];
 const FLAGS: &[&str] = &["complete", "truncated"];
 
-/// Whether an answer of this layout may have such a form.
-pub(crate) fn has_shape(layout: &Layout) -> bool {
-    SHAPES.iter().any(|shape| shape.tool == layout.tool)
-}
-
 /// Whether the header opens such a section.
 pub(crate) fn opens(header: &Header) -> bool {
     shape_of(&header.tool).is_some()

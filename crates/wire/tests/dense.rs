@@ -437,3 +437,74 @@ fn contracts_stand_under_their_type() {
         );
     }
 }
+
+#[test]
+fn groups_stand_above_the_symbols_that_stand_for_them() {
+    let group = |community: u64, directory: &str, top: &[&str]| json!({"community": community, "size": 40, "cohesion": 1.0, "directory": directory, "top": top});
+    let value = json!({
+        "communities": [
+            group(465, "pkg/volume/csi", &["pkg/volume/plugins.go::Spec", "pkg/volume/plugins.go::Spec.Name",
+                "pkg/volume/plugins.go::Spec.Path", "pkg/volume/util/types.go::UniquePodName", "pkg/volume/plugins.go::Mgr"]),
+            group(7, "", &["pkg/volume/plugins.go::Mgr.find", "main.go::main"]),
+            group(8, "a folder", &[]),
+        ],
+        "modularity": -0.25, "total": 9, "truncated": true, "next_cursor": "Kh8", "incomplete": "4 of 5 files", "etag": "e1",
+    });
+    let text = check(&Layout::generic("communities"), &value);
+    expect![[r#"
+        GCX1 tool=communities.by_file fields=community+size+cohesion+directory,symbols modularity=-0.25 total=9 next_cursor=Kh8 etag=e1 truncated=true
+        	incomplete	4 of 5 files
+        465 40 1.0 pkg/volume/csi
+        pkg/volume/plugins.go	Spec,Spec.Name,.Path
+        ./util/types.go	UniquePodName
+        pkg/volume/plugins.go	Mgr
+        7 40 1.0 
+        	Mgr.find
+        /main.go	main
+        8 40 1.0 a folder
+    "#]]
+    .assert_eq(&text);
+    // What a list of names cannot hold is said otherwise.
+    for id in ["a.py::f,g", "a.py", "a b\tc.py::f", "a.py::f::g"] {
+        let value = json!({"communities": [group(1, "a", &[id]), group(2, "b", &["a.py::h"])], "modularity": 0.5, "total": 2,
+            "truncated": false});
+        check(&Layout::generic("communities"), &value);
+    }
+}
+
+#[test]
+fn steps_refer_to_the_symbols_of_those_above() {
+    let step = |tool: &str, arguments: Value, why: &str| json!({"tool": tool, "arguments": arguments, "why": why});
+    let ids = ["shop/cart.py::Cart.add", "shop/views.py::checkout"];
+    let value = json!({
+        "steps": [
+            step("explain_symbol", json!({"id": ids[0]}), "what surrounds it: shares words: cart"),
+            step("explain_symbol", json!({"id": ids[1]}), "what surrounds it: shares words: check"),
+            step("context_for_task", json!({"task": "change\tthe cart"}), "sources"),
+            step("blast_radius", json!({"symbols": ids}), "what may break"),
+            step("get_repo_outline", json!({}), ""),
+        ],
+        "incomplete": "4 of 5 files", "etag": "e1",
+    });
+    let text = check(&Layout::generic("plan_turn"), &value);
+    expect![[r#"
+        GCX1 tool=plan_turn.by_file fields=tool+argument,why etag=e1
+        	incomplete	4 of 5 files
+        explain_symbol id=shop/cart.py::Cart.add	what surrounds it: shares words: cart
+        explain_symbol id=shop/views.py::checkout	…: shares words: check
+        context_for_task task=change\tthe cart	sources
+        blast_radius symbols=@1,@2	what may break
+        get_repo_outline	
+    "#]]
+    .assert_eq(&text);
+    for arguments in [
+        json!({"id": "@1"}),
+        json!({"symbols": ["unknown"]}),
+        json!({"id": "a", "depth": 2}),
+        json!({"symbols": [""]}),
+        json!({"a=b": "c"}),
+    ] {
+        let steps = [step("x", json!({}), "…"), step("y", arguments, "a: b")];
+        check(&Layout::generic("plan_turn"), &json!({"steps": steps}));
+    }
+}

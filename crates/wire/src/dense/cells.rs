@@ -65,6 +65,9 @@ pub(super) fn read(kind: Kind, text: &str) -> Option<Value> {
 
 /// A text in one cell of one line; nothing where it has characters that such a cell cannot hold.
 pub(crate) fn escaped(text: &str) -> Option<String> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'[' | b']'..=b'~')) {
+        return Some(text.to_string());
+    }
     let is_told = |c: char| !c.is_control() || c == '\t' || c == '\n';
     text.chars()
         .all(is_told)
@@ -73,6 +76,9 @@ pub(crate) fn escaped(text: &str) -> Option<String> {
 
 /// The text that a cell holds.
 pub(crate) fn unescaped(text: &str) -> Option<String> {
+    if !text.contains('\\') {
+        return Some(text.to_string());
+    }
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(c) = characters.next() {

@@ -99,7 +99,8 @@ pub(super) fn stems(places: &[Place<'_>], known: &Known) -> Vec<Option<usize>> {
     while at < places.len() {
         let symbol = places[at].symbol;
         let is_said = !stem.is_empty() && symbol.starts_with(stem);
-        match stem_at(&places[at..], known).filter(|_| !is_said) {
+        let best = if is_said { None } else { stem_at(&places[at..], known) };
+        match best {
             Some((length, rows)) => {
                 found[at] = Some(length);
                 stem = &symbol[..length];
@@ -117,8 +118,10 @@ fn stem_at(places: &[Place<'_>], known: &Known) -> Option<(usize, usize)> {
     let mut length = first.symbol.len();
     let mut best: Option<(usize, usize)> = None;
     let mut best_gain = LEAST_GAIN;
-    // What the rows would take without it.
+    // What the rows would take without it, and what their symbols take in all.
     let mut whole = first.symbol.len();
+    let mut symbols = first.symbol.len();
+    let mut owner_above = first.owner();
     for (at, place) in places.iter().enumerate().take(MOST_ROWS).skip(1) {
         if !is_plain(*place, known) {
             break;
@@ -127,10 +130,13 @@ fn stem_at(places: &[Place<'_>], known: &Known) -> Option<(usize, usize)> {
         if length < LEAST_STEM {
             break;
         }
-        let owner = place.owner().filter(|owner| places[at - 1].owner() == Some(owner));
-        whole += place.symbol.len() - owner.map_or(0, str::len);
+        let owner = place.owner();
+        let repeated = owner.filter(|owner| owner_above == Some(owner)).map_or(0, str::len);
+        owner_above = owner;
+        whole += place.symbol.len() - repeated;
+        symbols += place.symbol.len();
         let rows = at + 1;
-        let said: usize = places[..rows].iter().map(|place| place.symbol.len() - length).sum();
+        let said = symbols - length * rows;
         let gain = whole.saturating_sub(said + length + 4 * rows + 8);
         if gain > best_gain {
             (best, best_gain) = (Some((length, rows)), gain);

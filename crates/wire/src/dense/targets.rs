@@ -165,7 +165,7 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
 }
 
 /// Whether a name can stand in a list of names.
-fn is_plain_name(name: &str) -> bool {
+pub(super) fn is_plain_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(['#', '.', ELIDED, '*', ' '])
         && !name.starts_with("GCX1")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::cells::{entry, escaped, unescaped};
 use crate::gcx::Header;
@@ -48,7 +48,7 @@ pub(super) fn read(header: &Header, all: &[Said], answer: &mut Map<String, Value
     for said in all {
         if let Some(text) = header.entry(said.name) {
             let value = match said.is_number {
-                true => text.parse::<u64>().ok()?.into(),
+                true => serde_json::from_str::<Number>(text).ok()?.into(),
                 false => text.into(),
             };
             answer.insert(said.name.into(), value);
