@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wire::answers::ContextPack;
-use wire::gcf::keyed_set::KeyedSet;
 
 /// Something that a delta can be made from.
 #[derive(Clone)]
 pub(crate) enum Base {
     Pack(Arc<ContextPack>),
-    Set(Arc<KeyedSet>),
+    /// An answer of rows, as compact JSON: its values would take many times the memory, and few are ever asked for again.
+    Rows(Arc<str>),
 }
 
 /// The answers of all callers, newest last.
@@ -34,7 +34,7 @@ struct Entry {
 }
 
 const MOST_ENTRIES: usize = 512;
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 32 << 20;
 
 impl Bases {
     /// The answer of `root` that this caller was sent.
@@ -93,12 +93,7 @@ fn size(base: &Base) -> usize {
                 .sum();
             symbols + edges + texts
         }
-        Base::Set(set) => set
-            .rows
-            .iter()
-            .flatten()
-            .map(|cell| cell.as_str().map_or(0, str::len) + 40)
-            .sum(),
+        Base::Rows(json) => json.len(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -48,7 +48,8 @@ pub(crate) struct Account {
     pub(crate) session: String,
     pub(crate) tool: &'static str,
     pub(crate) texts: Vec<String>,
-    pub(crate) value: Value,
+    /// What it says, as compact JSON.
+    pub(crate) json: Arc<str>,
     pub(crate) workspace: Workspace,
 }
 
@@ -105,8 +106,9 @@ fn count_all(waiting: &Receiver<Account>, directory: &Path) {
 
 fn counted(account: &Account, known: &mut HashMap<[u8; 32], u64>) -> Saved {
     let count = |text: &str| Tokenizer::O200k.count(text) as u64;
+    let value: Value = serde_json::from_str(&account.json).unwrap_or_default();
     let mut paths: Vec<&str> = Vec::new();
-    collect_paths(&account.value, &mut paths);
+    collect_paths(&value, &mut paths);
     paths.sort_unstable();
     paths.dedup();
     let mut files = 0;
@@ -139,7 +141,7 @@ fn counted(account: &Account, known: &mut HashMap<[u8; 32], u64>) -> Saved {
         session: account.session.clone(),
         tool: account.tool.to_string(),
         sent: account.texts.iter().map(|text| count(text)).sum(),
-        json: serde_json::to_string(&account.value).map_or(0, |json| count(&json)),
+        json: count(&account.json),
         files,
     }
 }

@@ -4,6 +4,7 @@
 //! cursors come from the question itself and are right by construction. Tokens are counted in the text as it is sent.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use codeintel::Workspace;
 use codeintel::source::etag;
@@ -38,13 +39,12 @@ struct Common {
 /// Fewest tokens that can be asked for: below, not even an empty answer fits.
 const FEWEST_TOKENS: usize = 50;
 
-/// The shortest row there is: a name and a line, with what separates them.
-const FEWEST_TOKENS_OF_ROW: usize = 4;
-/// A row as most are, for a first guess.
-const USUAL_TOKENS_OF_ROW: usize = 14;
+/// What separates a row from the next, and its parts.
+const LEAST_TOKENS_OF_ROW: usize = 2;
 
-/// Bytes of source text in a token, beyond what is ever seen over a whole answer (3 to 5).
-const MOST_BYTES_OF_TOKEN: usize = 8;
+/// An answer that is about so many times too large is not written down in every format only to see it, which would take longest of
+/// all. Where that was wrong it is found out: the whole is tried as well then.
+const SURELY: usize = 2;
 
 /// An answer within this part of what was allowed is large enough: the last few rows are not worth asking again.
 const NEARLY: usize = 25;
@@ -100,7 +100,7 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
     };
     let reply = reply(tool, desk, arguments.clone())?;
     if let Some(Finished { texts, format }) = finished.take() {
-        note_down(tool, desk, &texts, &reply.value);
+        note_down(tool, desk, &texts, || reply.value.to_string().into());
         let mut texts = texts.into_iter();
         return Ok(Said {
             text: texts.next().unwrap_or_default(),
@@ -109,13 +109,18 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
         });
     }
     let kept = (tool.cut == Cut::Told).then(|| (reply.value.clone(), reply.layout));
-    let rows = longest(&reply.value);
-    let whole = match tool.cut == Cut::Rows && cannot_fit(rows, &reply.value, common) {
-        true => Whole {
-            size: rows,
+    let rows = match tool.cut {
+        Cut::Rows => longest(&reply.value),
+        _ => None,
+    };
+    let sums = rows.map(|rows| sums(rows));
+    let whole = match sums {
+        Some(sums) if sums.last().is_some_and(|about| about / SURELY > common.max_tokens) => Whole {
+            size: sums.len() - 1,
             tokens: None,
+            sums,
         },
-        false => {
+        sums => {
             let whole = said(tool, reply, common, None)?;
             let tokens = whole.tokens();
             if tokens <= common.max_tokens || whole.is_not_modified {
@@ -124,6 +129,7 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
             Whole {
                 size: whole.size,
                 tokens: Some(tokens),
+                sums: sums.unwrap_or_else(|| (0..=whole.size).collect()),
             }
         }
     };
@@ -133,23 +139,26 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
     }
 }
 
-/// Whether an answer is beyond what was allowed by far: writing it down in every format only to see it would take longest of all.
-fn cannot_fit(rows: usize, value: &Value, common: &Common) -> bool {
-    if rows > common.max_tokens / FEWEST_TOKENS_OF_ROW {
-        return true;
-    }
-    // Names and paths may be said once for many rows, signatures and other texts are not.
-    let lists = value
-        .as_object()
-        .into_iter()
-        .flat_map(Map::values)
-        .filter_map(Value::as_array);
-    let texts = lists
-        .flatten()
-        .filter_map(Value::as_object)
-        .flat_map(|row| row.get("sig"));
-    let bytes: usize = texts.filter_map(Value::as_str).map(str::len).sum();
-    bytes > common.max_tokens * MOST_BYTES_OF_TOKEN
+/// About the tokens of the first rows, for every number of rows: what a table says of them that they do not share.
+fn sums(rows: &[Value]) -> Vec<usize> {
+    let cost = |(name, value): (&String, &Value)| match value {
+        // Of an id only the part below its file, and what repeats it not at all.
+        Value::String(id) if matches!(name.as_str(), "id" | "from") => {
+            Tokenizer::O200k.estimate(id.rsplit_once("::").map_or(id, |(_, symbol)| symbol))
+        }
+        _ if name == "name" || name == "path" || name.ends_with("_name") || name.ends_with("_path") => 0,
+        Value::String(text) => Tokenizer::O200k.estimate(text),
+        Value::Null | Value::Bool(_) => 0,
+        Value::Number(_) => 1,
+        Value::Array(_) | Value::Object(_) => Tokenizer::O200k.estimate(&value.to_string()),
+    };
+    let mut sum = 0;
+    let mut sums = vec![0];
+    sums.extend(rows.iter().map(|row| {
+        sum += LEAST_TOKENS_OF_ROW + row.as_object().into_iter().flatten().map(cost).sum::<usize>();
+        sum
+    }));
+    sums
 }
 
 /// The last step: what the client holds already is not said again, and what was saved is noted down.
@@ -158,13 +167,13 @@ fn delivered(tool: &Tool, desk: &Desk, candidate: Candidate, common: &Common) ->
     if candidate.is_not_modified {
         return said;
     }
-    let changes = deltas::since(
-        desk,
-        tool.name,
-        &candidate.value,
-        common.if_none_match.as_deref(),
-        &said,
-    );
+    let json: Arc<str> = candidate.json.into();
+    let whole = deltas::Whole {
+        value: &candidate.value,
+        json: &json,
+        said: &said,
+    };
+    let changes = deltas::since(desk, tool.name, &whole, common.if_none_match.as_deref());
     let referred = desk
         .wish
         .conversation
@@ -181,16 +190,16 @@ fn delivered(tool: &Tool, desk: &Desk, candidate: Candidate, common: &Common) ->
         };
     }
     let texts: Vec<String> = std::iter::once(said.text.clone()).chain(said.note.clone()).collect();
-    note_down(tool, desk, &texts, &candidate.value);
+    note_down(tool, desk, &texts, || json);
     said
 }
 
-fn note_down(tool: &Tool, desk: &Desk, texts: &[String], value: &Value) {
+fn note_down(tool: &Tool, desk: &Desk, texts: &[String], json: impl FnOnce() -> Arc<str>) {
     desk.services.memory.ledger.note(|| Account {
         session: etag(&[desk.caller.as_bytes()])[..8].to_string(),
         tool: tool.name,
         texts: texts.to_vec(),
-        value: value.clone(),
+        json: json(),
         workspace: desk.workspace.clone(),
     });
 }
@@ -274,6 +283,8 @@ struct Candidate {
     size: usize,
     /// What it says.
     value: Value,
+    /// The same as compact JSON.
+    json: String,
     layout: Layout<'static>,
 }
 
@@ -299,22 +310,21 @@ fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) ->
             .iter()
             .find_map(|member| reply.value[*member].as_str())
             .map_or(0, |source| source.lines().count()),
-        _ => longest(&reply.value),
+        _ => longest(&reply.value).map_or(0, Vec::len),
     };
-    let etag = stamp(tool, &mut reply);
+    let (etag, json) = stamp(tool, &mut reply);
     let is_not_modified = common.if_none_match.as_deref() == Some(etag.as_str());
     let encoded = match is_not_modified {
-        true => encode(
-            &json!({"not_modified": true, "etag": etag}),
-            &Layout::generic(tool.name),
-            common.format,
-        )?,
+        true => {
+            let value = json!({"not_modified": true, "etag": etag});
+            encode(&value, &value.to_string(), &Layout::generic(tool.name), common.format)?
+        }
         false => match own_markdown(tool, &reply.value, common.format) {
             Some(text) => Encoded {
                 text,
                 format: Format::Markdown,
             },
-            None => encode(&reply.value, &reply.layout, common.format)?,
+            None => encode(&reply.value, &json, &reply.layout, common.format)?,
         },
     };
     Ok(Candidate {
@@ -326,6 +336,7 @@ fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) ->
         is_not_modified,
         size,
         value: reply.value,
+        json,
         layout: reply.layout,
     })
 }
@@ -338,10 +349,11 @@ fn own_markdown(tool: &Tool, value: &Value, format: Format) -> Option<String> {
     }
 }
 
-/// Hashes everything in the answer and writes the hash into it, where its layout has a place for it.
-fn stamp(tool: &Tool, reply: &mut Reply) -> String {
+/// Hashes everything in the answer and writes the hash into it, where its layout has a place for it. Gives the hash, and the answer
+/// as compact JSON.
+fn stamp(tool: &Tool, reply: &mut Reply) -> (String, String) {
     let Some(members) = reply.value.as_object_mut() else {
-        return String::new();
+        return (String::new(), reply.value.to_string());
     };
     members.remove("etag");
     let has_place = reply.layout.is_generic()
@@ -351,12 +363,16 @@ fn stamp(tool: &Tool, reply: &mut Reply) -> String {
             .sections
             .iter()
             .any(|section| section.member.is_empty() && section.columns.iter().any(|column| column.name == "etag"));
-    let text = serde_json::to_vec(members).unwrap_or_default();
-    let etag = short_etag(&etag(&[tool.name.as_bytes(), &text]));
+    let mut json = serde_json::to_string(members).unwrap_or_default();
+    let etag = short_etag(&etag(&[tool.name.as_bytes(), json.as_bytes()]));
     if has_place {
+        // A new member stands last, so the text need not be written again.
+        let comma = if members.is_empty() { "" } else { "," };
+        json.truncate(json.len().saturating_sub(1));
+        json.push_str(&format!(r#"{comma}"etag":"{etag}"}}"#));
         members.insert("etag".into(), etag.clone().into());
     }
-    etag
+    (etag, json)
 }
 
 /// Nine digits, of which tokenizers take three at once: a model reads it and pays for it. It guards against change, not against
@@ -366,18 +382,15 @@ fn short_etag(hash: &str) -> String {
     format!("e{:09}", number.unwrap_or_default() % 1_000_000_000)
 }
 
-fn encode(value: &Value, layout: &Layout, format: Format) -> Result<Encoded, Refusal> {
-    wire::encode(value, layout, format, Tokenizer::O200k)
+fn encode(value: &Value, json: &str, layout: &Layout, format: Format) -> Result<Encoded, Refusal> {
+    wire::encode_with_json(value, json, layout, format, Tokenizer::O200k)
         .map_err(|error| refusal("internal_error", format!("the answer cannot be written: {error}")))
 }
 
-/// The length of the longest list in an answer.
-fn longest(value: &Value) -> usize {
+/// The longest list in an answer.
+fn longest(value: &Value) -> Option<&Vec<Value>> {
     let members = value.as_object().into_iter().flat_map(Map::values);
-    members
-        .filter_map(|member| member.as_array().map(Vec::len))
-        .max()
-        .unwrap_or_default()
+    members.filter_map(Value::as_array).max_by_key(|list| list.len())
 }
 
 /// An answer that does not fit.
@@ -386,6 +399,8 @@ struct Whole {
     size: usize,
     /// Where they were counted.
     tokens: Option<usize>,
+    /// About what the first of them cost in relation to each other, for every number of them.
+    sums: Vec<usize>,
 }
 
 /// The largest answer that costs at most what was asked.
@@ -405,11 +420,15 @@ fn fit(
             ),
         )
     };
+    let sum = |size: usize| whole.sums.get(size).or(whole.sums.last()).copied().unwrap_or_default();
     // Sizes with their tokens: one that fits, one that does not. Of the second they may be guessed: by those of the first, once
-    // there is one.
+    // there is one; then the whole may fit after all.
     let mut fits = (0, 0);
-    let mut over = (whole.size, whole.tokens.unwrap_or(whole.size * USUAL_TOKENS_OF_ROW));
     let mut is_counted = whole.tokens.is_some();
+    let mut over = (
+        whole.size + usize::from(!is_counted),
+        whole.tokens.unwrap_or_else(|| sum(whole.size)),
+    );
     if tool.cut == Cut::Never {
         return Err(too_large(over.1));
     }
@@ -419,13 +438,14 @@ fn fit(
     let mut best: Option<Candidate> = None;
     let mut tries = 0;
     while over.0 - fits.0 > 1 && fits.1 < enough {
-        // Tokens grow with size almost evenly, so the size that should just fit is tried; where they do not, halving ends it.
+        // Tokens grow with the sums almost evenly, so the size that should just fit is tried; where they do not, halving ends it.
         let share = match tries % 3 {
             2 => 0.5,
             _ => (aim - fits.1) as f64 / over.1.saturating_sub(fits.1).max(1) as f64,
         };
         tries += 1;
-        let guess = fits.0 + ((over.0 - fits.0) as f64 * share) as usize;
+        let wanted = sum(fits.0) + ((sum(over.0) - sum(fits.0)) as f64 * share) as usize;
+        let guess = whole.sums.partition_point(|sum| *sum <= wanted).saturating_sub(1);
         let size = guess.clamp(fits.0 + 1, over.0 - 1);
         let candidate = smaller(tool, desk, arguments, common, size)?;
         let tokens = candidate.tokens();
@@ -437,7 +457,7 @@ fn fit(
         fits = (size, tokens);
         best = Some(candidate);
         if !is_counted {
-            over.1 = tokens * over.0 / size;
+            over.1 = tokens * sum(over.0) / sum(size).max(1);
         }
     }
     best.ok_or_else(|| too_large(over.1))

@@ -18,60 +18,73 @@ use crate::sessions::Base;
 /// Fewer rows are sent whole.
 const FEWEST_ROWS: usize = 5;
 
+/// An answer as it is about to be sent whole.
+pub(super) struct Whole<'a> {
+    pub(super) value: &'a Value,
+    /// The same as compact JSON.
+    pub(super) json: &'a Arc<str>,
+    pub(super) said: &'a Said,
+}
+
 /// Keeps the answer as a base for later, and says what changed since the one that `earlier` names, where that is shorter than
-/// `whole`.
-pub(super) fn since(desk: &Desk, tool: &str, value: &Value, earlier: Option<&str>, whole: &Said) -> Option<Said> {
-    let members = value.as_object()?;
+/// the whole.
+pub(super) fn since(desk: &Desk, tool: &str, whole: &Whole, earlier: Option<&str>) -> Option<Said> {
+    let members = whole.value.as_object()?;
     let etag = members.get("etag").and_then(Value::as_str)?;
-    let set = rows(members)?;
-    let base = earlier.and_then(|earlier| desk.services.memory.bases.find(desk.caller, &name(tool, earlier)));
-    let said = base.and_then(|base| {
-        let Base::Set(base) = base else { return None };
-        let count = |text: &str| Tokenizer::O200k.count(text);
-        let root = base.pack_root().ok()?;
-        let Ok(Choice::Delta(text)) = keyed_set::reply(Some(&root), Some(&base), &set, tool, count) else {
+    only_list(members)?;
+    let bases = &desk.services.memory.bases;
+    let said = earlier.and_then(|earlier| {
+        let Some(Base::Rows(base)) = bases.find(desk.caller, &name(tool, earlier)) else {
             return None;
         };
-        let verified = keyed_set::decode_delta(&text, &wire::gcf::DecodeOptions::default())
-            .and_then(|delta| keyed_set::apply(&base, &delta));
-        verified.ok()?;
-        let rest: Map<String, Value> = members
-            .iter()
-            .filter(|(_, member)| !member.is_array())
-            .map(|(name, member)| (name.clone(), member.clone()))
-            .collect();
-        let note = format!(
-            "rows of {} since etag {}; now {}",
-            set.name,
-            earlier.unwrap_or_default(),
-            Value::Object(rest)
-        );
-        (count(&text) + count(&note) < count(&whole.text)).then_some(Said {
-            text,
-            format: Format::Gcf,
-            note: Some(note),
-        })
+        let base: Value = serde_json::from_str(&base).ok()?;
+        changes(tool, &rows(base.as_object()?)?, members, earlier, whole.said)
     });
-    desk.services
-        .memory
-        .bases
-        .keep(desk.caller, &name(tool, etag), Base::Set(Arc::new(set)));
+    bases.keep(desk.caller, &name(tool, etag), Base::Rows(whole.json.clone()));
     said
+}
+
+/// What changed since the base, where that is shorter than the whole.
+fn changes(tool: &str, base: &KeyedSet, members: &Map<String, Value>, earlier: &str, whole: &Said) -> Option<Said> {
+    let set = rows(members)?;
+    let count = |text: &str| Tokenizer::O200k.count(text);
+    let root = base.pack_root().ok()?;
+    let Ok(Choice::Delta(text)) = keyed_set::reply(Some(&root), Some(base), &set, tool, count) else {
+        return None;
+    };
+    let verified = keyed_set::decode_delta(&text, &wire::gcf::DecodeOptions::default())
+        .and_then(|delta| keyed_set::apply(base, &delta));
+    verified.ok()?;
+    let rest: Map<String, Value> = members
+        .iter()
+        .filter(|(_, member)| !member.is_array())
+        .map(|(name, member)| (name.clone(), member.clone()))
+        .collect();
+    let note = format!("rows of {} since etag {earlier}; now {}", set.name, Value::Object(rest));
+    (count(&text) + count(&note) < count(&whole.text)).then_some(Said {
+        text,
+        format: Format::Gcf,
+        note: Some(note),
+    })
 }
 
 fn name(tool: &str, etag: &str) -> String {
     format!("{tool} {etag}")
 }
 
-/// The only list of an answer, as rows with ids.
-fn rows(members: &Map<String, Value>) -> Option<KeyedSet> {
+/// The only list of an answer, where there is one and it is long enough.
+fn only_list(members: &Map<String, Value>) -> Option<(&String, &Vec<Value>)> {
     let mut lists = members
         .iter()
         .filter_map(|(name, member)| Some((name, member.as_array()?)));
-    let (name, list) = lists.next()?;
-    if lists.next().is_some() || list.len() < FEWEST_ROWS {
-        return None;
-    }
+    let only = lists.next()?;
+    let has_ids = only.1.first().is_some_and(|row| row.get("id").is_some());
+    (has_ids && lists.next().is_none() && only.1.len() >= FEWEST_ROWS).then_some(only)
+}
+
+/// The only list of an answer, as rows with ids.
+fn rows(members: &Map<String, Value>) -> Option<KeyedSet> {
+    let (name, list) = only_list(members)?;
     let mut fields: Vec<&String> = Vec::new();
     for row in list {
         for field in row.as_object()?.keys() {
