@@ -62,6 +62,30 @@ fn resident() -> u64 {
     pages.unwrap_or_default() * 4096
 }
 
+/// Called before a server starts its threads. The allocator gives threads pools of their own, up to eight for each processor, and
+/// what is free in one is of no use to the others: a hundred sessions filled them all, one after the other, and half of it was free.
+pub(crate) fn share_pools() {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    limit_pools(processors.max(2));
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn limit_pools(most: usize) {
+    /// `M_ARENA_MAX` of `malloc.h`.
+    const MOST_POOLS: i32 = -8;
+    #[expect(unsafe_code, reason = "two numbers, and nothing in Rust passes them on")]
+    unsafe {
+        unsafe extern "C" {
+            fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        // An allocator that does not know it goes on as it is.
+        let _ = mallopt(MOST_POOLS, i32::try_from(most).unwrap_or(i32::MAX));
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn limit_pools(_: usize) {}
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn give_back() {
     #[expect(

@@ -59,6 +59,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
+    crate::memory::share_pools();
     let trees = Arc::new(Trees::open(&args.roots, args.index_dir.as_deref())?);
     let server = QuestionServer {
         trees: trees.clone(),
