@@ -5,17 +5,45 @@
 //!
 //! A filter holds for a file as long as size, times and inode are those of when it was read; another file is read again.
 
+use std::cmp::Ordering;
 use std::sync::{PoisonError, RwLock};
 
-use hashbrown::HashMap;
 use regex_syntax::hir::{Hir, HirKind};
 
 use crate::scan::Stamp;
 
 /// The filters of the files of a tree, filled as files are read. Outlives snapshots.
+///
+/// In path order, as files are searched: whoever goes through a tree finds each beside the one before, where a table of hashes would
+/// have to fetch every one from another place in memory.
 #[derive(Default)]
 pub struct TextFilter {
-    pub(super) files: RwLock<HashMap<Box<str>, Seen>>,
+    pub(super) files: RwLock<Vec<(Box<str>, Seen)>>,
+}
+
+/// A place among the filters, which goes on with the paths that are asked for.
+pub(super) struct Finder<'a> {
+    left: &'a [(Box<str>, Seen)],
+}
+
+impl<'a> Finder<'a> {
+    /// The first path that will be asked for is `first`; no later one comes before it.
+    pub(super) fn new(files: &'a [(Box<str>, Seen)], first: &str) -> Finder<'a> {
+        let start = files.partition_point(|(path, _)| **path < *first);
+        Finder { left: &files[start..] }
+    }
+
+    /// What is known of a file, which comes after those that were asked for.
+    pub(super) fn find(&mut self, path: &str) -> Option<&'a Seen> {
+        while let [(next, seen), after @ ..] = self.left {
+            match (**next).cmp(path) {
+                Ordering::Greater => return None,
+                Ordering::Equal => return Some(seen),
+                Ordering::Less => self.left = after,
+            }
+        }
+        None
+    }
 }
 
 /// What was in a file when it had this stamp.
@@ -29,27 +57,33 @@ pub(super) struct Seen {
 }
 
 impl TextFilter {
-    /// Notes what was in the files that were read, as far as there is room. Files that are gone make room first.
+    /// Notes what was in the files that were read, given in path order, as far as there is room. Files that are gone make room first.
     pub(super) fn note(&self, seen: Vec<(&str, Seen)>, is_there: impl Fn(&str) -> bool) {
         if seen.is_empty() {
             return;
         }
         // Poisoned by a panic of another search: what is in it is whole all the same.
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
-        let sum = |files: &HashMap<Box<str>, Seen>| files.values().map(|seen| seen.grams.size()).sum::<usize>();
         let more: usize = seen.iter().map(|(_, seen)| seen.grams.size()).sum();
-        let mut size = sum(&files);
-        if size + more > MOST_BYTES {
-            files.retain(|path, _| is_there(path));
-            size = sum(&files);
+        let held = |files: &[(Box<str>, Seen)]| files.iter().map(|(_, seen)| seen.grams.size()).sum::<usize>();
+        if held(&files) + more > MOST_BYTES {
+            files.retain(|(path, _)| is_there(path));
         }
-        for (path, seen) in seen {
-            size += seen.grams.size();
-            if size > MOST_BYTES {
-                break;
-            }
-            files.insert(path.into(), seen);
-        }
+        let mut room = MOST_BYTES.saturating_sub(held(&files));
+        let kept = seen.into_iter().take_while(|(_, seen)| {
+            let size = seen.grams.size();
+            let fits = size <= room;
+            room = room.saturating_sub(size);
+            fits
+        });
+        // Before what was known of the same file, of which only the first is left.
+        let mut both: Vec<(Box<str>, Seen)> = kept.map(|(path, seen)| (path.into(), seen)).collect();
+        both.append(&mut files);
+        // Two runs in order, which this sort merges.
+        both.sort_by(|(one, _), (other, _)| one.cmp(other));
+        both.dedup_by(|(later, _), (first, _)| later == first);
+        both.shrink_to_fit();
+        *files = both;
     }
 }
 
@@ -260,7 +294,8 @@ mod tests {
             inode: 1,
         };
         let words = vec![u64::MAX; 1 << (TABLE - 6)].into_boxed_slice();
-        let names: Vec<String> = (0..5000).map(|number| number.to_string()).collect();
+        let mut names: Vec<String> = (0..5000).map(|number| number.to_string()).collect();
+        names.sort();
         let seen = |name| {
             let seen = Seen {
                 stamp,
@@ -273,7 +308,31 @@ mod tests {
         filter.note(names.iter().map(|name| seen(name.as_str())).collect(), |_| true);
         let held = filter.files.read().unwrap().len();
         assert!(held > 3000 && held < 5000, "{held}");
-        filter.note(vec![seen("another")], |path| path == "7");
+        filter.note(vec![seen("another")], |path| path == "1");
         assert_eq!(filter.files.read().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn files_are_found_in_path_order_and_the_newest_counts() {
+        let seen = |inode| Seen {
+            stamp: Stamp {
+                size: 1,
+                modified: 1,
+                changed: 1,
+                inode,
+            },
+            hash: [0; 32],
+            is_plain: true,
+            grams: Grams { words: Box::default() },
+        };
+        let filter = TextFilter::default();
+        filter.note(vec![("a", seen(1)), ("c", seen(3)), ("e", seen(5))], |_| true);
+        filter.note(vec![("b", seen(2)), ("c", seen(30))], |_| true);
+        let files = filter.files.read().unwrap();
+        let inode = |found: Option<&Seen>| found.map(|seen| seen.stamp.inode);
+        let mut finder = Finder::new(&files, "a");
+        let found = ["a", "b", "bb", "c", "d", "e", "f"].map(|path| inode(finder.find(path)));
+        assert_eq!(found, [Some(1), Some(2), None, Some(30), None, Some(5), None]);
+        assert_eq!(inode(Finder::new(&files, "bb").find("c")), Some(30));
     }
 }

@@ -13,11 +13,10 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::grams::{Grams, Needs, Seen, TextFilter};
+use super::grams::{Finder, Grams, Needs, Seen, TextFilter};
 use crate::model::FileId;
 use crate::scan::{Folders, decode};
 use crate::snapshot::{FileView, Snapshot};
@@ -274,8 +273,10 @@ fn cut(line: &str, at: usize, limit: usize) -> String {
     format!("{before}{}{after}", &line[start..end])
 }
 
-/// Files that are searched side by side; lines beyond those asked for are then no longer kept.
-const BLOCK: usize = 1024;
+/// Files that are searched side by side; lines beyond those asked for are then no longer kept. What is often found has filled a page
+/// after the first of them, what is rare need not wait for the slowest file of each block.
+const FIRST_BLOCK: usize = 1024;
+const BLOCK: usize = 16 << 10;
 /// Files that one thread looks at in a row, so that those of a folder are found from there.
 const ROW: usize = 64;
 /// A file that changed so shortly before it was read may have changed again with the same time, in nanoseconds.
@@ -317,7 +318,8 @@ pub fn search_text(
     let mut files: Vec<FileMatches> = Vec::new();
     let mut learned: Vec<(&str, Seen)> = Vec::new();
     let mut left = bounds.lines;
-    for block in wanted.chunks(BLOCK) {
+    let (first, others) = wanted.split_at(wanted.len().min(FIRST_BLOCK));
+    for block in std::iter::once(first).chain(others.chunks(BLOCK)) {
         let bounds = Bounds { lines: left, ..bounds };
         let looked: Vec<Looked<'_>> = block
             .par_chunks(ROW)
@@ -349,7 +351,7 @@ pub fn search_text(
 /// One search, as its threads see it.
 struct Search<'a> {
     root: &'a Path,
-    seen: &'a HashMap<Box<str>, Seen>,
+    seen: &'a [(Box<str>, Seen)],
     pattern: &'a Pattern,
     deadline: Instant,
     is_stopped: &'a (dyn Fn() -> bool + Sync),
@@ -371,6 +373,7 @@ impl Search<'_> {
     /// Looks at files that lie near each other.
     fn row<'s>(&self, files: &[FileView<'s>], bounds: Bounds) -> Vec<Looked<'s>> {
         let mut folders = Folders::new(self.root);
+        let mut finder = Finder::new(self.seen, files.first().map_or("", FileView::path));
         let mut bytes = Vec::new();
         let mut looked = Vec::new();
         for file in files {
@@ -378,7 +381,8 @@ impl Search<'_> {
                 break;
             }
             self.searched.fetch_add(1, Ordering::Relaxed);
-            match self.file(*file, &mut folders, &mut bytes, bounds) {
+            let known = finder.find(file.path());
+            match self.file(*file, known, &mut folders, &mut bytes, bounds) {
                 Ok(file) => looked.extend(file),
                 Err(Unreadable) => drop(self.unreadable.fetch_add(1, Ordering::Relaxed)),
             }
@@ -390,12 +394,12 @@ impl Search<'_> {
     fn file<'s>(
         &self,
         file: FileView<'s>,
+        known: Option<&Seen>,
         folders: &mut Folders<'_>,
         bytes: &mut Vec<u8>,
         bounds: Bounds,
     ) -> Result<Option<Looked<'s>>, Unreadable> {
         let path = file.path();
-        let known = self.seen.get(path);
         let ruled_out = known.filter(|known| !self.pattern.needs.may_be_in(&known.grams));
         if ruled_out.is_some_and(|known| folders.stamp(path) == Some(known.stamp)) {
             return Ok(None);
