@@ -99,7 +99,7 @@ pub(crate) fn file_scores(snapshot: &Snapshot, evidence: &FileEvidence<'_>) -> V
         if is_document(file.language()) {
             *score *= DOCUMENT;
         }
-        if file.flags().contains(FileFlags::GENERATED) {
+        if file.flags().contains(FileFlags::GENERATED) || file.source().is_some() {
             *score *= GENERATED;
         }
     }

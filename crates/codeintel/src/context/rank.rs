@@ -464,7 +464,7 @@ fn worth(symbol: SymbolView<'_>, terms: &Terms) -> f64 {
     };
     let generated = symbol
         .file()
-        .is_some_and(|file| file.flags().contains(FileFlags::GENERATED));
+        .is_some_and(|file| file.flags().contains(FileFlags::GENERATED) || file.source().is_some());
     kind * declared * tested * if generated { 0.3 } else { 1.0 }
 }
 

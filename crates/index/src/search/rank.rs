@@ -52,7 +52,7 @@ const COHERENCE: f32 = 0.04;
 
 /// Times this for tests, unless the question speaks of them.
 const TEST: f32 = 0.7;
-/// Times this for generated files.
+/// Times this for generated files, by what they say of themselves or by the sources beside them.
 const GENERATED: f32 = 0.7;
 /// Times this for copies of other projects.
 const VENDORED: f32 = 0.7;
@@ -169,7 +169,7 @@ pub(crate) fn judge(why: &mut Why, aspects: &Aspects, snapshot: &Snapshot, symbo
     }
     if symbol
         .file()
-        .is_some_and(|file| file.flags().contains(FileFlags::GENERATED))
+        .is_some_and(|file| file.flags().contains(FileFlags::GENERATED) || file.source().is_some())
     {
         why.factor *= GENERATED;
     }

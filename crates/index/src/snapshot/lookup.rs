@@ -125,6 +125,45 @@ impl Snapshot {
     }
 }
 
+/// Folders that hold what was made from the sources beside them.
+const BUILT: [&str; 6] = ["build", "dist", "es", "lib", "out", "target"];
+/// Folders between those and what lies in the sources: `build/modern/index.js` is made from `src/index.ts`.
+const MOST_BETWEEN: usize = 3;
+
+impl<'a> FileView<'a> {
+    /// The file that this one was made from, as far as places and names tell: it lies in a folder of built files whose neighbour
+    /// `src` holds one of the same name.
+    pub fn source(&self) -> Option<FileView<'a>> {
+        let path = self.path();
+        let mut end = 0;
+        for part in path.split('/') {
+            let start = end;
+            end += part.len() + 1;
+            if !BUILT.contains(&part) || end > path.len() {
+                continue;
+            }
+            let mut below = &path[end..];
+            for _ in 0..=MOST_BETWEEN {
+                // Up to the first dot of the name: `index.d.ts`, `index.js.map`, `index.min.js`.
+                let name = below.rfind('/').map_or(0, |at| at + 1);
+                let stem = below[name..].find('.').map_or(below.len(), |at| name + at + 1);
+                let wanted = format!("{}src/{}", &path[..start], &below[..stem]);
+                let first = FileId(self.snapshot.first_path_not_below(&wanted) as u32);
+                let is_it = |file: &FileView<'_>| {
+                    let rest = file.path().strip_prefix(wanted.as_str());
+                    rest.is_some_and(|rest| rest.is_empty() || wanted.ends_with('.') && !rest.contains('/'))
+                };
+                if let Some(source) = self.snapshot.file(first).filter(is_it) {
+                    return Some(source);
+                }
+                let Some((_, after)) = below.split_once('/') else { break };
+                below = after;
+            }
+        }
+        None
+    }
+}
+
 /// The first of `count` numbers for which `before` is false, given that it is true up to there.
 pub(crate) fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);

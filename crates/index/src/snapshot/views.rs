@@ -39,7 +39,7 @@ impl FileFlags {
 /// A file of a snapshot.
 #[derive(Clone, Copy)]
 pub struct FileView<'a> {
-    snapshot: &'a Snapshot,
+    pub(super) snapshot: &'a Snapshot,
     record: &'a FileRecord,
     next: &'a FileRecord,
     id: FileId,

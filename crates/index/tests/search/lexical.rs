@@ -244,3 +244,33 @@ fn a_word_that_the_tree_writes_as_two_is_read_as_those() {
     assert_eq!(index.spelled("easymöck EasyMock mock é"), "easymöck EasyMock mock é");
     assert_eq!(index.spelled(""), "");
 }
+
+#[test]
+fn sources_come_before_what_was_built_from_them() {
+    let code = "export function debounceCalls(wait) {\n  return wait;\n}\n";
+    let tree = Tree::new(&[
+        ("packages/timing/build/modern/debounce.js", code),
+        ("packages/timing/dist/debounce.cjs", code),
+        ("packages/timing/src/debounce.ts", code),
+        (
+            "packages/timing/lib/other.js",
+            "export function otherCalls(wait) {\n  return wait;\n}\n",
+        ),
+    ]);
+    let snapshot = tree.build();
+    let source = |path: &str| {
+        let source = snapshot.find_file(path).unwrap().source();
+        source.map(|source| source.path().to_string())
+    };
+    for built in ["build/modern/debounce.js", "dist/debounce.cjs"] {
+        let made_from = source(&format!("packages/timing/{built}"));
+        assert_eq!(made_from.as_deref(), Some("packages/timing/src/debounce.ts"), "{built}");
+    }
+    for other in ["lib/other.js", "src/debounce.ts"] {
+        assert_eq!(source(&format!("packages/timing/{other}")), None, "{other}");
+    }
+    assert_eq!(
+        first(&snapshot, "debounce calls"),
+        "packages/timing/src/debounce.ts::debounceCalls"
+    );
+}
