@@ -10,9 +10,13 @@ mod csharp;
 #[cfg(feature = "broad")]
 mod elixir;
 mod go;
+#[cfg(feature = "broad")]
+mod hcl;
 mod html;
 mod java;
 mod javascript;
+#[cfg(feature = "broad")]
+mod julia;
 mod kotlin;
 mod php;
 mod python;
@@ -349,7 +353,7 @@ languages! {
     #[cfg(feature = "broad")]
     "hcl" {
         depth: Broad, extensions: ["hcl", "tf", "tfvars"], line: "#", block: C_BLOCK,
-        grammar: tree_sitter_hcl::LANGUAGE, rules: "hcl",
+        grammar: tree_sitter_hcl::LANGUAGE, rules: "hcl", hooks: hcl::Hcl,
     }
     #[cfg(feature = "broad")]
     "html" {
@@ -364,7 +368,7 @@ languages! {
     #[cfg(feature = "broad")]
     "julia" {
         depth: Broad, extensions: ["jl"], shebangs: ["julia"], line: "#", block: ("#=", "=#"),
-        grammar: tree_sitter_julia::LANGUAGE, rules: "julia",
+        grammar: tree_sitter_julia::LANGUAGE, rules: "julia", hooks: julia::Julia,
     }
     #[cfg(feature = "broad")]
     "lua" {

@@ -20,6 +20,23 @@ pub(crate) struct NewDefinition {
 }
 
 impl<'t> Lowering<'t> {
+    /// The function before that `new` is a further clause of, now as long as both.
+    pub(crate) fn clause_of(&mut self, new: NewDefinition) -> Option<DefinitionId> {
+        if !self.rules.clauses || !is_function(new.kind) || new.kind == Kind::Lambda {
+            return None;
+        }
+        let before = self
+            .definitions
+            .iter()
+            .rposition(|before| before.parent == self.definition)?;
+        let definition = &mut self.definitions[before];
+        if definition.name != new.name || definition.kind != new.kind {
+            return None;
+        }
+        (definition.span.end, definition.span.end_line) = (new.span.end, new.span.end_line);
+        Some(DefinitionId(before as u32))
+    }
+
     /// Adds a definition inside the current one. Takes the documentation and the decorators that wait.
     pub(crate) fn new_definition(&mut self, new: NewDefinition) -> DefinitionId {
         let id = DefinitionId(self.definitions.len() as u32);
@@ -134,7 +151,8 @@ impl<'t> Lowering<'t> {
             Some(name) => self.name_of(name),
             None => self.names.intern(""),
         };
-        let kind = self.kind_here(rule, name, name_node.is_some());
+        let told = self.rules.tells_kinds.then(|| self.told_kind(children)).flatten();
+        let kind = told.unwrap_or_else(|| self.kind_here(rule, name, name_node.is_some()));
         let (flags, visibility) = self.modifiers(children);
         let new = NewDefinition {
             kind,
@@ -142,6 +160,10 @@ impl<'t> Lowering<'t> {
             name_at: Self::position(name_node.unwrap_or(node)),
             span: Self::span(whole),
         };
+        if let Some(id) = self.clause_of(new) {
+            self.further_clause(id, rule, children);
+            return id;
+        }
         let id = self.new_definition(new);
         let definition = &mut self.definitions[id.index()];
         definition.flags.insert(flags);
@@ -152,7 +174,9 @@ impl<'t> Lowering<'t> {
         let bound_in = if rule.hoist { self.function_scope() } else { outer };
         // A named function expression is seen inside itself alone; one that takes its name from a variable is bound by it.
         // A member written outside of its type is found through its owner.
-        let owner = children.get(&rule.owner);
+        // An extension goes by the name of what it extends.
+        let extended = name_node.filter(|_| told == Some(Kind::Extension));
+        let owner = children.get(&rule.owner).or(extended);
         let bindable =
             kind != Kind::Lambda && kind != Kind::Extension && name_node.is_some() && whole == node && owner.is_none();
         // Methods of object literals are members of something that is not a scope.
@@ -237,6 +261,29 @@ impl<'t> Lowering<'t> {
         id
     }
 
+    /// What the function `id` does in a clause after its first: the first one says what it is called with.
+    fn further_clause(&mut self, id: DefinitionId, rule: &'static Rule, children: &Children<'t>) {
+        let scope = self.push_scope(ScopeKind::Function, Some(id));
+        let saved = self.enter(id, scope);
+        if let Some(body) = children.get(&rule.body) {
+            let value = self.lower(body, Role::Read);
+            if value != UNKNOWN {
+                self.flows.push(Flow::Return { function: id, value });
+            }
+        }
+        self.leave(saved);
+    }
+
+    /// The kind that a token among `children` tells.
+    fn told_kind(&self, children: &Children<'t>) -> Option<Kind> {
+        children
+            .iter()
+            .find_map(|child| match self.rules.modifier(child.kind)? {
+                Modifier::Kind(kind) => Some(kind),
+                Modifier::Flag(_) | Modifier::Visibility(_) => None,
+            })
+    }
+
     /// How many definitions are around the current place.
     pub(crate) fn definition_depth(&self) -> u32 {
         let mut depth = 0;
@@ -299,7 +346,7 @@ impl<'t> Lowering<'t> {
             match self.rules.modifier(child.kind) {
                 Some(Modifier::Flag(flag)) => flags.insert(flag),
                 Some(Modifier::Visibility(found)) => *visibility = Some(found),
-                None => {}
+                Some(Modifier::Kind(_)) | None => {}
             }
             if !child.named {
                 continue;

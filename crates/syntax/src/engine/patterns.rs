@@ -90,6 +90,7 @@ impl<'t> Lowering<'t> {
         if action == Action::Assign
             && self.rules.name_functions
             && let (Some(target), Some(value)) = (parts.target, parts.value)
+            && let (target, value) = (self.only_one(target), self.only_one(value))
             && self.names_function(target, value, declare.hoist)
         {
             return self.assign_function(target, value, &declare);
@@ -403,12 +404,26 @@ impl<'t> Lowering<'t> {
 
     /// Whether `target = value` gives a function or class its name.
     fn names_function(&self, target: Node<'t>, value: Node<'t>, hoist: Hoist) -> bool {
-        hoist != Hoist::None
-            && self.rule(target).action == Action::Name
-            && matches!(self.rule(value).action, Action::Define | Action::Lambda)
+        let names = match self.rule(target).action {
+            Action::Name => hoist != Hoist::None,
+            Action::Member => self.rules.name_members,
+            _ => false,
+        };
+        names && matches!(self.rule(value).action, Action::Define | Action::Lambda)
+    }
+
+    /// The node, or what a list of one holds.
+    fn only_one(&self, node: Node<'t>) -> Node<'t> {
+        let is_list = self.rules.name_members && self.rule(node).action == Action::Sequence;
+        let only = (is_list && node.named_child_count() == 1).then(|| node.named_child(0));
+        only.flatten().unwrap_or(node)
     }
 
     fn assign_function(&mut self, target: Node<'t>, value: Node<'t>, declare: &Declare<'t>) -> ExpressionId {
+        let member = self.rule(target);
+        if member.action == Action::Member {
+            return self.name_member(target, member, value, declare.statement);
+        }
         let scope = match declare.hoist {
             Hoist::Function => self.function_scope(),
             Hoist::None | Hoist::Block => self.scope,
@@ -431,6 +446,27 @@ impl<'t> Lowering<'t> {
         definition.flags.insert(declare.flags);
         definition.signature = signature.unwrap_or(definition.signature);
         self.bind_definition(scope, id);
+        self.push_expression(Expression::Definition(id), value.start_byte())
+    }
+
+    /// `object.name = function…`: a function that belongs to the object.
+    fn name_member(
+        &mut self,
+        target: Node<'t>,
+        member: &'static Rule,
+        value: Node<'t>,
+        statement: Node<'t>,
+    ) -> ExpressionId {
+        let parts = self.children(target);
+        let (object, name) = (parts.get(&member.object), parts.get(&member.name));
+        let owner = object.map_or(UNKNOWN, |object| self.lower_type(object));
+        let rule = self.rule(value);
+        let children = self.children(value);
+        let id = self.define_as(value, rule, &children, name, statement);
+        let signature = self.signature(statement, children.get(&rule.body));
+        let definition = &mut self.definitions[id.index()];
+        definition.signature = signature;
+        definition.owner = Some(owner).filter(|&owner| owner != UNKNOWN);
         self.push_expression(Expression::Definition(id), value.start_byte())
     }
 }

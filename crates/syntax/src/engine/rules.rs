@@ -8,6 +8,8 @@
 //! constructors = ["__init__"]
 //! constants = true          # ALL_CAPS variables are constants
 //! name_functions = true     # `x = function…` defines a function called x
+//! name_members = true       # `x.y = function…` defines one that is y of x
+//! clauses = true            # functions of one name next to each other are one (Haskell, Elixir)
 //! functions_apart = true    # a called name is a function's: variables of that name do not hide it
 //! calls_parameters = true   # except a parameter that is not declared with the name of a type: that holds a function
 //! defaults_outside = true   # defaults of parameters belong to the code around the function
@@ -17,6 +19,7 @@
 //! [modifiers]               # tokens (or nodes) that set flags or visibility: any name of `Flags` in lowercase, or a visibility
 //! async = "async"
 //! private = "private"
+//! struct = "kind struct"    # one that says what kind of definition it is in
 //! [nodes]
 //! …
 //! ```
@@ -90,6 +93,10 @@ pub(crate) struct Rules {
     pub(crate) shadowing: bool,
     pub(crate) constants: bool,
     pub(crate) name_functions: bool,
+    pub(crate) name_members: bool,
+    pub(crate) clauses: bool,
+    /// Whether a modifier tells the kind of a definition.
+    pub(crate) tells_kinds: bool,
     pub(crate) functions_apart: bool,
     pub(crate) calls_parameters: bool,
     pub(crate) tags_apart: bool,
@@ -106,6 +113,7 @@ pub(crate) struct Rules {
 pub(crate) enum Modifier {
     Flag(Flags),
     Visibility(Visibility),
+    Kind(Kind),
 }
 
 /// Who sees the members of a type without naming it.
@@ -273,6 +281,10 @@ struct Table {
     #[serde(default)]
     name_functions: bool,
     #[serde(default)]
+    name_members: bool,
+    #[serde(default)]
+    clauses: bool,
+    #[serde(default)]
     functions_apart: bool,
     #[serde(default)]
     calls_parameters: bool,
@@ -409,6 +421,9 @@ impl Rules {
             shadowing: false,
             constants: false,
             name_functions: false,
+            name_members: false,
+            clauses: false,
+            tells_kinds: false,
             functions_apart: false,
             calls_parameters: false,
             tags_apart: false,
@@ -429,6 +444,8 @@ impl Rules {
         rules.shadowing = table.shadowing;
         rules.constants = table.constants;
         rules.name_functions = table.name_functions;
+        rules.name_members = table.name_members;
+        rules.clauses = table.clauses;
         rules.functions_apart = table.functions_apart;
         rules.calls_parameters = table.calls_parameters;
         rules.tags_apart = table.tags_apart;
@@ -452,10 +469,12 @@ impl Rules {
             let Some(modifier) = visibility(meaning)
                 .map(Modifier::Visibility)
                 .or_else(|| flag(meaning).map(Modifier::Flag))
+                .or_else(|| kind(meaning.strip_prefix("kind ")?).map(Modifier::Kind))
             else {
                 rules.mistakes.push(format!("{language}: unknown modifier `{meaning}`"));
                 continue;
             };
+            rules.tells_kinds |= matches!(modifier, Modifier::Kind(_));
             for kind in kinds_named(grammar, token) {
                 rules.modifiers[kind as usize] = Some(modifier);
             }
@@ -582,6 +601,11 @@ fn selector(text: &str, grammar: &tree_sitter::Language) -> Result<Selector, Str
 fn visibility(text: &str) -> Option<Visibility> {
     let deserializer: serde::de::value::StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
     Visibility::deserialize(deserializer).ok()
+}
+
+fn kind(text: &str) -> Option<Kind> {
+    let deserializer: serde::de::value::StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+    Kind::deserialize(deserializer).ok()
 }
 
 fn flag(text: &str) -> Option<Flags> {

@@ -69,15 +69,14 @@ void main() { var c = Cat(); c.meow(1); }
 "##,
         expect![[r#"
             import Wildcard package:a/b.dart as b @1:7
-            class Cat @3-3 "class Cat extends Animal implements Pet" doc "A cat."
+            class Cat @3-3 "class Cat extends Animal implements Pet" extends free Animal implements free Pet doc "A cat."
             field Cat.age @3-3 "age = 3"
             method Cat.meow @3-3 "void meow(int n)" (n) -> ?
-            method Cat.size @3-3 "int get size" -> ?
+            method Cat.size @3-3 "int get size" -> free int
             function main @4-4 "void main()" -> ?
             flow local c <- Cat()
-            type free Animal in Cat @3:18
-            type free Animal in Cat @3:18
-            type free Pet in Cat @3:36
+            inherit free Animal in Cat @3:18
+            inherit free Pet in Cat @3:36
             type free int in Cat @3:48
             call free print /1 in Cat.meow @3:80
             call free helper in Cat.meow @3:90
@@ -191,11 +190,11 @@ resource "aws_vpc" "main" { cidr = var.cidr
  name = format("x") }
 "##,
         expect![[r#"
-            section aws_vpc @2-3 "resource \"aws_vpc\" \"main\"" doc "Net."
-            field aws_vpc.cidr @2-2 "cidr ="
-            field aws_vpc.name @3-3 "name ="
-            type free var in aws_vpc.cidr @2:35
-            call free format /1 in aws_vpc.name @3:8
+            section aws_vpc.main @2-3 "resource \"aws_vpc\" \"main\"" doc "Net."
+            field aws_vpc.main.cidr @2-2 "cidr ="
+            field aws_vpc.main.name @3-3 "name ="
+            type free var in aws_vpc.main.cidr @2:35
+            call free format /1 in aws_vpc.main.name @3:8
         "#]],
     );
 }
@@ -248,9 +247,10 @@ end
             module M @1-9 "module M"
             function M.add @4-6 "function add(x, y)"
             struct M.P @7-7 "struct P; x::Int; end"
+            function M.f @8-8 "f(x) ="
+            return M.f <- add(free x, ?)
             call free helper /1 in M.add @5:2
-            call free f /1 in M @8:0
-            call add /2 in M @8:7
+            call add /2 in M.f @8:7
         "#]],
     );
 }
@@ -269,14 +269,15 @@ function M.go() helper() end
             variable m @1-1 "m = require(\"mod\")"
             function greet @3-3 "function greet(name)" (name) doc "Greets."
             function helper @4-4 "local function helper()"
-            function M.go @5-5 "function M.go()"
+            function go of free M @5-5 "function M.go()"
             flow m <- item([free require("mod")], 0)
             return greet <- [m.format(parameter name)]
             call free require /1 @1:10
             read m in greet @3:28
             call m.format /1 in greet @3:30
             call greet /1 in helper @4:24
-            call helper in M.go @5:16
+            type free M in go @5:9
+            call helper in go @5:16
         "#]],
     );
 }
@@ -594,6 +595,83 @@ test add { _ = add(1, 2); }
             type Color in Color.warm @5:47
             call free grow in List.<struct1>.push @8:76
             call add in <test1> @10:15
+        "#]],
+    );
+}
+
+#[test]
+fn clauses_are_one_function() {
+    check(
+        "elixir",
+        "defmodule Shop do\n  def go(:a), do: one()\n  def go(:b), do: two()\n  def other(x), do: go(x)\nend\n\
+         defimpl Shown, for: Shop do\n  def show(x), do: x\nend\n",
+        expect![[r#"
+            module Shop @1-5 "defmodule Shop do"
+            function Shop.go @2-3 "def go(:a), do: one()"
+            function Shop.other @4-4 "def other(x), do: go(x)"
+            extension Shown @6-8 "defimpl Shown, for: Shop do"
+            function Shown.show @7-7 "def show(x), do: x"
+            call free one in Shop.go @2:18
+            call free two in Shop.go @3:18
+            call go /1 in Shop.other @4:20
+            type Shop in Shown @6:20
+        "#]],
+    );
+    check(
+        "haskell",
+        "data Cart = Cart { items :: [Item] } | Empty\ntotal Empty = 0\ntotal c = size (items c)\n",
+        expect![[r#"
+            struct Cart @1-1 "data Cart ="
+            enummember Cart.Cart @1-1 "Cart"
+            field Cart.Cart.items @1-1 "items :: [Item]" -> ?
+            enummember Cart.Empty @1-1 "Empty"
+            function total @2-3 "total Empty"
+            type free Item in Cart.Cart.items @1:29
+            call free size /1 in total @3:10
+            call free items /1 in total @3:16
+        "#]],
+    );
+}
+
+#[test]
+fn functions_belong_to_what_they_are_put_into() {
+    check(
+        "lua",
+        "local M = {}\nfunction M.new(x) return M.go(x) end\nfunction M:add(item) end\nM.go = function(c) return c end\nlocal f = function() end\n",
+        expect![[r#"
+            variable M @1-1 "M = {}"
+            function new of M @2-2 "function M.new(x)" (x)
+            function add of M @3-3 "function M:add(item) end" (item)
+            function go of M @4-4 "M.go = function(c)" (c)
+            function f @5-5 "f = function() end"
+            flow M <- item([?], 0)
+            return new <- [M.go(parameter x)]
+            return go <- [parameter c]
+            type M in new @2:9
+            read M in new @2:25
+            call M.go /1 in new @2:27
+            type M in add @3:9
+            type M @4:0
+        "#]],
+    );
+}
+
+#[test]
+fn kinds_that_a_word_tells() {
+    check(
+        "swift",
+        "struct Circle: Shape {\n  var size: Int\n}\nextension Circle {\n  func grow() { draw() }\n}\nenum Color {\n  case red\n}\n",
+        expect![[r#"
+            struct Circle Internal @1-3 "struct Circle: Shape" extends free Shape
+            field Circle.size Internal @2-2 "var size: Int"
+            extension Circle of Circle Internal @4-6 "extension Circle"
+            method Circle.grow Internal @5-5 "func grow()"
+            enum Color Internal @7-9 "enum Color"
+            enummember Color.red Internal @8-8 "case red"
+            inherit free Shape in Circle @1:15
+            type free Int in Circle @2:12
+            type Circle in Circle @4:10
+            call free draw in Circle.grow @5:16
         "#]],
     );
 }

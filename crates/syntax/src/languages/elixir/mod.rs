@@ -24,6 +24,8 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
     let word = lowering.text(target);
     let (kind, scope) = match word {
         "defmodule" => (Kind::Module, ScopeKind::Module),
+        // `defimpl P, for: T` gives P more functions.
+        "defimpl" => (Kind::Extension, ScopeKind::Module),
         "defprotocol" => (Kind::Interface, ScopeKind::Module),
         "def" | "defp" | "test" => (Kind::Function, ScopeKind::Function),
         "defmacro" | "defmacrop" => (Kind::Macro, ScopeKind::Function),
@@ -54,19 +56,24 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
         name_at: Lowering::position(name),
         span: Lowering::span(node),
     };
-    let id = lowering.new_definition(new);
-    let signature = lowering.first_line(node);
-    let definition = &mut lowering.definitions[id.index()];
-    definition.signature = signature;
-    if matches!(word, "defp" | "defmacrop") {
-        definition.visibility = Visibility::Private;
-    }
-    if word == "test" {
-        definition.flags.insert(Flags::TEST);
-    }
-    lowering.bind_definition(lowering.scope, id);
+    let earlier = lowering.clause_of(new);
+    let id = earlier.unwrap_or_else(|| lowering.new_definition(new));
     let body = lowering.push_scope(scope, Some(id));
-    lowering.definitions[id.index()].body = Some(body);
+    if earlier.is_none() {
+        let signature = lowering.first_line(node);
+        let definition = &mut lowering.definitions[id.index()];
+        definition.signature = signature;
+        definition.body = Some(body);
+        if matches!(word, "defp" | "defmacrop") {
+            definition.visibility = Visibility::Private;
+        }
+        if word == "test" {
+            definition.flags.insert(Flags::TEST);
+        }
+        if kind != Kind::Extension {
+            lowering.bind_definition(lowering.scope, id);
+        }
+    }
     let saved = lowering.enter(id, body);
     let children = lowering.children(node);
     for child in children.named() {
