@@ -16,6 +16,8 @@ use super::format::{EdgeBits, MAX_COLUMN};
 const BLOCK: u32 = 16;
 /// Where the column ends and the form starts in [`EdgeBits`].
 const FORM_SHIFT: u32 = MAX_COLUMN.count_ones();
+/// Most bytes of one number.
+const MAX_BYTES: usize = 5;
 /// Forms there can be.
 const FORMS: usize = 1 << (u32::BITS - FORM_SHIFT);
 
@@ -116,16 +118,12 @@ impl EdgeWriter {
             folded(edge.line.wrapping_sub(self.line)),
             edge.bits.column(),
         ];
-        // Gathered in a register and put down whole: the bytes of a form and of a column are at most three, of the others five.
-        let (mut told, mut length) = (0u128, 0);
+        // Bytes are gathered apart, so that there is one look at the room that is left instead of one for each.
+        let (mut told, mut length) = ([0; 4 * MAX_BYTES], 0);
         for number in numbers {
-            let (spread, bytes) = spread(number);
-            told |= u128::from(spread) << (8 * length);
-            length += bytes;
+            length = put_at(&mut told, length, number);
         }
-        let end = bytes.len() + length;
-        bytes.extend_from_slice(&told.to_le_bytes());
-        bytes.truncate(end);
+        bytes.extend_from_slice(&told[..length]);
         (self.target, self.line) = (edge.target, edge.line);
         self.count += 1;
         self.length += length as u64;
@@ -196,55 +194,25 @@ impl EdgeReader<'_> {
     }
 }
 
-/// Rising numbers on their way into one of many places: how many there are, then their steps. Nothing for none.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct RisingWriter {
-    count: u32,
-    before: u32,
-    /// How many bytes the steps take; where the next one goes, once there is a place.
-    at: u32,
-}
-
-impl RisingWriter {
-    /// Makes room for a number; they come in rising order.
-    pub(crate) fn count(&mut self, number: u32) {
-        self.at += bytes_of(number.wrapping_sub(self.before)) as u32;
-        self.count += 1;
-        self.before = number;
+/// Appends rising numbers and how many there are; nothing for none.
+pub(crate) fn put_rising(bytes: &mut Vec<u8>, numbers: &[u32]) {
+    if numbers.is_empty() {
+        return;
     }
-
-    /// Puts down how many there are from `start` on, and returns where the steps end. The numbers come once more after that.
-    pub(crate) fn begin(&mut self, bytes: &mut Vec<u8>, start: u32) -> u32 {
-        if self.count == 0 {
-            return start;
-        }
-        put_number(bytes, self.count);
-        let end = bytes.len() + self.at as usize;
-        (self.at, self.before) = (bytes.len() as u32, 0);
-        bytes.resize(end, 0);
-        end as u32
-    }
-
-    /// Puts down a number that was counted.
-    pub(crate) fn put(&mut self, bytes: &mut [u8], number: u32) {
-        let mut step = number.wrapping_sub(self.before);
-        self.before = number;
-        while step >= 128 {
-            bytes[self.at as usize] = step as u8 | 128;
-            step >>= 7;
-            self.at += 1;
-        }
-        bytes[self.at as usize] = step as u8;
-        self.at += 1;
+    put_number(bytes, numbers.len() as u32);
+    let mut before = 0;
+    for &number in numbers {
+        put_number(bytes, number.wrapping_sub(before));
+        before = number;
     }
 }
 
-/// How many numbers [`RisingWriter`] wrote.
+/// How many numbers [`put_rising`] wrote.
 pub(crate) fn rising_count(mut bytes: &[u8]) -> usize {
     take_number(&mut bytes).map_or(0, |count| count as usize)
 }
 
-/// The numbers that [`RisingWriter`] wrote.
+/// The numbers that [`put_rising`] wrote.
 #[derive(Clone)]
 pub(crate) struct Rising<'a> {
     bytes: &'a [u8],
@@ -269,33 +237,24 @@ impl Iterator for Rising<'_> {
 
 /// Seven bits a byte, the lowest first; the highest bit says that more follow.
 fn put_number(bytes: &mut Vec<u8>, number: u32) {
-    let (spread, length) = spread(number);
-    bytes.extend_from_slice(&spread.to_le_bytes()[..length]);
+    if number < 128 {
+        return bytes.push(number as u8);
+    }
+    let mut told = [0; MAX_BYTES];
+    let length = put_at(&mut told, 0, number);
+    bytes.extend_from_slice(&told[..length]);
 }
 
-/// The bytes of a number, the first one lowest, and how many they are.
+/// Puts a number at a place where there is room for it, and returns where it ends.
 #[inline]
-fn spread(number: u32) -> (u64, usize) {
-    let number = u64::from(number);
-    if number < 1 << 7 {
-        return (number, 1);
+fn put_at(told: &mut [u8], mut at: usize, mut number: u32) -> usize {
+    while number >= 128 {
+        told[at] = number as u8 | 128;
+        number >>= 7;
+        at += 1;
     }
-    if number < 1 << 14 {
-        return ((number & 127) | 128 | number >> 7 << 8, 2);
-    }
-    let (mut spread, mut length, mut rest) = (0, 0, number);
-    while rest >= 128 {
-        spread |= (rest & 127 | 128) << (8 * length);
-        rest >>= 7;
-        length += 1;
-    }
-    (spread | rest << (8 * length), length + 1)
-}
-
-/// How many bytes a number takes.
-#[inline]
-fn bytes_of(number: u32) -> usize {
-    (38 - (number | 1).leading_zeros() as usize) / 7
+    told[at] = number as u8;
+    at + 1
 }
 
 #[inline]
@@ -372,14 +331,10 @@ mod tests {
         #[test]
         fn rising_numbers_are_read_back(mut numbers in prop::collection::vec(any::<u32>(), 0..60)) {
             numbers.sort_unstable();
-            let (mut writer, mut bytes) = (RisingWriter::default(), vec![7]);
-            numbers.iter().for_each(|&number| writer.count(number));
-            let end = writer.begin(&mut bytes, 1);
-            prop_assert_eq!(end as usize, bytes.len());
-            numbers.iter().for_each(|&number| writer.put(&mut bytes, number));
-            let bytes = &bytes[1..];
-            prop_assert_eq!(rising_count(bytes), numbers.len());
-            prop_assert_eq!(Rising::new(bytes).collect::<Vec<_>>(), numbers);
+            let mut bytes = Vec::new();
+            put_rising(&mut bytes, &numbers);
+            prop_assert_eq!(rising_count(&bytes), numbers.len());
+            prop_assert_eq!(Rising::new(&bytes).collect::<Vec<_>>(), numbers);
         }
 
         #[test]

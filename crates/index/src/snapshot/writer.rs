@@ -1,14 +1,14 @@
 //! Assembles a snapshot from the segments of its files and streams it out, section by section.
 //!
 //! Nothing here depends on the history of a build: the same files give the same bytes. Memory beyond the segments is some
-//! seven bytes per edge and thirty per symbol.
+//! seven bytes per edge and twenty per symbol.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
-use super::edge_blocks::{Edge, EdgeWriter, Forms, RisingWriter};
+use super::edge_blocks::{Edge, EdgeWriter, Forms, put_rising};
 use super::format::{
     EdgeBits, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry, SkippedRecord,
     TextRecord, TotalsRecord, section,
@@ -354,22 +354,31 @@ struct Incoming {
 
 impl Incoming {
     fn new(files: &[FileInput<'_>], targets: &Targets<'_>, ends: usize) -> Incoming {
-        let mut runs = vec![RisingWriter::default(); ends];
-        let edges = files.iter().flat_map(|file| &file.edges.edges);
-        let ends_in: Vec<u32> = edges.map(|edge| targets.of(edge)).collect();
-        for (number, &target) in (0..).zip(&ends_in) {
-            runs[target as usize].count(number);
+        let edges = || files.iter().flat_map(|file| &file.edges.edges);
+        // `starts[target + 1]` counts first and is then summed up to where each target's run starts.
+        let mut starts = vec![0u32; ends + 1];
+        let mut count = 0;
+        for edge in edges() {
+            starts[targets.of(edge) as usize + 1] += 1;
+            count += 1;
         }
-        let mut bytes = Vec::with_capacity(2 * ends_in.len() + ends);
-        let mut starts = Vec::with_capacity(ends + 1);
-        let mut end = 0;
-        for run in &mut runs {
-            starts.push(end);
-            end = run.begin(&mut bytes, end);
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
         }
-        starts.push(end);
-        for (number, &target) in (0..).zip(&ends_in) {
-            runs[target as usize].put(&mut bytes, number);
+        let mut numbers = vec![0u32; count];
+        for (number, edge) in (0..).zip(edges()) {
+            let cursor = &mut starts[targets.of(edge) as usize];
+            numbers[*cursor as usize] = number;
+            *cursor += 1;
+        }
+        // Each cursor stands at the end of its run now, where the next one starts.
+        let mut bytes = Vec::with_capacity(2 * count);
+        let mut start = 0;
+        for end in &mut starts {
+            let length = bytes.len() as u32;
+            put_rising(&mut bytes, numbers.get(start..*end as usize).unwrap_or_default());
+            start = *end as usize;
+            *end = length;
         }
         Incoming { bytes, starts }
     }
