@@ -278,7 +278,7 @@ impl Flags {
 pub struct Definition {
     /// What it is.
     pub kind: Kind,
-    /// Its own name; for [`Kind::Extension`] the owner's name or empty.
+    /// Its own name; for [`Kind::Extension`] the owner's name or empty; a number (`<class1>`) for what has none.
     pub name: Name,
     /// The definition around it.
     pub parent: Option<DefinitionId>,

@@ -24,6 +24,7 @@ mod ruby;
 mod rust;
 #[cfg(test)]
 mod tables;
+mod tokens;
 
 use crate::engine::{Hooks, Rules};
 use std::sync::OnceLock;

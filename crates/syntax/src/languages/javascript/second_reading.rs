@@ -5,6 +5,8 @@
 //! place of a blank before it. An escaped backquote, which the grammar does not know in a type, becomes blanks. Everything keeps its place, and whoever asks keeps the reading with fewer errors: a guess that is
 //! wrong here costs nothing.
 
+use crate::languages::tokens::{Token, Tokens};
+
 /// `text` for a second reading; `None` where there is nothing to write differently.
 pub(super) fn second_reading(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
@@ -77,96 +79,6 @@ fn needs_separator(bytes: &[u8], rest: Tokens<'_>, token: Token, before: Token, 
 fn is_indented(bytes: &[u8], at: usize) -> bool {
     let line = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
     line < at && bytes[line..at].iter().all(|byte| matches!(byte, b' ' | b'\t'))
-}
-
-/// A word, a mark, or a whole text, which counts as its quote.
-#[derive(Clone, Copy)]
-struct Token {
-    start: usize,
-    end: usize,
-}
-
-impl Token {
-    const NONE: Token = Token { start: 0, end: 0 };
-
-    /// Its letters, or nothing.
-    fn word<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
-        let text = &bytes[self.start..self.end];
-        if text.first().is_some_and(|byte| is_letter(*byte)) {
-            text
-        } else {
-            &[]
-        }
-    }
-
-    fn mark(&self, bytes: &[u8]) -> Option<u8> {
-        bytes[self.start..self.end]
-            .first()
-            .copied()
-            .filter(|byte| !is_letter(*byte))
-    }
-}
-
-/// What is not blank and no comment. Regular expressions are taken for marks.
-#[derive(Clone, Copy)]
-struct Tokens<'b> {
-    bytes: &'b [u8],
-    at: usize,
-}
-
-impl Tokens<'_> {
-    fn next(&mut self) -> Option<Token> {
-        loop {
-            let rest = self.bytes.get(self.at..)?;
-            let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            self.at += blanks;
-            let rest = &rest[blanks..];
-            let comment = if rest.starts_with(b"//") {
-                memchr::memchr(b'\n', rest).unwrap_or(rest.len())
-            } else if rest.starts_with(b"/*") {
-                memchr::memmem::find(&rest[2..], b"*/").map_or(rest.len(), |end| end + 4)
-            } else {
-                0
-            };
-            if comment == 0 {
-                break;
-            }
-            self.at += comment;
-        }
-        let start = self.at;
-        let rest = &self.bytes[start..];
-        let first = *rest.first()?;
-        self.at += match first {
-            b'"' | b'\'' | b'`' => quoted(rest, first),
-            byte if is_letter(byte) => rest.iter().take_while(|byte| is_letter(**byte)).count(),
-            _ => 1,
-        };
-        Some(Token { start, end: self.at })
-    }
-
-    fn peek_mark(mut self) -> Option<u8> {
-        let bytes = self.bytes;
-        self.next().and_then(|token| token.mark(bytes))
-    }
-}
-
-fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
-}
-
-/// How long the text that begins with `quote` is. Only one in backquotes goes over lines.
-fn quoted(rest: &[u8], quote: u8) -> usize {
-    let mut at = 1;
-    while let Some(&byte) = rest.get(at) {
-        at += 1;
-        match byte {
-            b'\\' => at += 1,
-            b'\n' if quote != b'`' => break,
-            byte if byte == quote => break,
-            _ => {}
-        }
-    }
-    at.min(rest.len())
 }
 
 #[cfg(test)]

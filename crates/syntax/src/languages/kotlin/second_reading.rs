@@ -5,6 +5,8 @@
 //! was. Annotations that stand on a line of their own before a primary `constructor` become blanks. Everything keeps its
 //! place, and whoever asks keeps the reading with fewer errors: a guess that is wrong here costs nothing.
 
+use crate::languages::tokens::{Token, Tokens};
+
 /// `text` for a second reading; `None` where there is nothing to write differently.
 pub(super) fn second_reading(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
@@ -99,99 +101,6 @@ fn annotations_before_constructor(token: Token, before: Token, mut rest: Tokens<
             None => return None,
         }
     }
-}
-
-/// A word, a mark, or a whole text, which counts as its quote.
-#[derive(Clone, Copy)]
-struct Token {
-    start: usize,
-    end: usize,
-}
-
-impl Token {
-    const NONE: Token = Token { start: 0, end: 0 };
-
-    /// The word; nothing where it is not one.
-    fn word(self, bytes: &[u8]) -> &[u8] {
-        match bytes.get(self.start) {
-            Some(&byte) if is_word(byte) => &bytes[self.start..self.end],
-            _ => &[],
-        }
-    }
-
-    /// The mark; `None` where it is a word or there is no token.
-    fn mark(self, bytes: &[u8]) -> Option<u8> {
-        let first = bytes.get(self.start).copied().filter(|_| self.end > self.start)?;
-        (!is_word(first)).then_some(first)
-    }
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-/// The tokens of a text from a place on, without comments.
-#[derive(Clone, Copy)]
-struct Tokens<'t> {
-    bytes: &'t [u8],
-    at: usize,
-}
-
-impl Tokens<'_> {
-    fn next(&mut self) -> Option<Token> {
-        let start = self.skip_blanks()?;
-        let rest = &self.bytes[start..];
-        let length = match rest[0] {
-            b'"' if rest.starts_with(b"\"\"\"") => memchr::memmem::find(&rest[3..], b"\"\"\"").map(|found| found + 6),
-            quote @ (b'"' | b'\'' | b'`') => text_length(rest, quote),
-            first if is_word(first) => rest.iter().position(|&byte| !is_word(byte)),
-            _ => Some(1),
-        };
-        self.at = start + length.unwrap_or(rest.len());
-        Some(Token { start, end: self.at })
-    }
-
-    /// The next place that is neither blank nor comment.
-    fn skip_blanks(&mut self) -> Option<usize> {
-        loop {
-            let rest = self.bytes.get(self.at..)?;
-            let skipped = match *rest {
-                [byte, ..] if byte.is_ascii_whitespace() => 1,
-                [b'/', b'/', ..] => memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
-                [b'/', b'*', ..] => memchr::memmem::find(&rest[2..], b"*/").map_or(rest.len(), |found| found + 4),
-                [] => return None,
-                _ => return Some(self.at),
-            };
-            self.at += skipped;
-        }
-    }
-
-    /// Skips to the end of what a parenthesis opened.
-    fn skip_to_close(&mut self) -> Option<usize> {
-        let mut depth = 1;
-        while depth > 0 {
-            match self.next()?.mark(self.bytes) {
-                Some(b'(') => depth += 1,
-                Some(b')') => depth -= 1,
-                _ => {}
-            }
-        }
-        Some(self.at)
-    }
-}
-
-/// The length of a text that ends with `quote`, or with its line.
-fn text_length(rest: &[u8], quote: u8) -> Option<usize> {
-    let mut at = 1;
-    while let Some(&byte) = rest.get(at) {
-        at += match byte {
-            b'\\' => 2,
-            b'\n' => return Some(at),
-            _ if byte == quote => return Some(at + 1),
-            _ => 1,
-        };
-    }
-    None
 }
 
 #[cfg(test)]
