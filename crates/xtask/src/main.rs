@@ -12,6 +12,7 @@ Usage: cargo xtask <chore>
 
   test      install what the tests need, then check the format, the lints and run every test
   prepare   only install what the tests need
+  fuzz [N]  try N (5000) random histories of edits, new ones at each run: the index that followed is the one built anew
 ";
 
 fn main() -> ExitCode {
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let done = match chore.as_str() {
         "test" => prepare::prepare().and_then(|()| test::test()),
         "prepare" => prepare::prepare(),
+        "fuzz" => test::fuzz(&std::env::args().nth(2).unwrap_or_else(|| "5000".to_owned())),
         _ => {
             eprint!("{HELP}");
             return ExitCode::from(2);

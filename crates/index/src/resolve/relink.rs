@@ -129,20 +129,26 @@ impl Linker {
             return None;
         }
         let kept = change.kept.iter().find(|(known, _)| *known == file);
-        let followed = kept
-            .filter(|(_, kept)| kept.len() == facts.definitions.len())
-            .and_then(|(_, kept)| old.numbers.follow(kept, DEFINITION_BITS));
-        let numbers = followed.clone().unwrap_or_else(|| {
-            // A number may mean another definition now, which nobody could tell from the links alone.
-            let fresh = Numbers::fresh(facts.definitions.len(), DEFINITION_BITS);
-            for position in 0..facts.definitions.len() as u32 {
-                changed.insert(definition_key(file.0, fresh.of(position)));
+        let kept = kept.map_or(&[][..], |(_, kept)| kept);
+        let followed = match kept.len() == facts.definitions.len() {
+            true => old.numbers.follow(kept, DEFINITION_BITS),
+            false => None,
+        };
+        let all_new = vec![None; facts.definitions.len()];
+        let (numbers, kept) = match followed {
+            Some(numbers) => (numbers, kept),
+            None => {
+                let fresh = Numbers::fresh(facts.definitions.len(), DEFINITION_BITS);
+                for position in 0..old.definitions.len() as u32 {
+                    changed.insert(definition_key(file.0, old.numbers.of(position)));
+                }
+                (fresh, &all_new[..])
             }
-            for position in 0..old.definitions.len() as u32 {
-                changed.insert(definition_key(file.0, old.numbers.of(position)));
-            }
-            fresh
-        });
+        };
+        // The number of a definition that went may be the one of a new definition, which looks just like it in the links.
+        for (position, _) in (0..).zip(kept).filter(|(_, older)| older.is_none()) {
+            changed.insert(definition_key(file.0, numbers.of(position)));
+        }
         let shapes = shapes(&facts);
         let followed = match moved {
             true => None,

@@ -40,12 +40,8 @@ impl Linker {
     /// Finds again which types have the methods of interfaces, where files that were searched anew could have changed it.
     /// `lineages`: somebody's bases changed, so methods may have moved anywhere.
     pub(super) fn update_satisfied(&mut self, searched: &[u32], lineages: bool, changed: &mut Keys) {
-        let structural = |file: &&u32| self.policy(**file).policy.structural;
-        let newer: Vec<(u32, Shapes)> = searched
-            .iter()
-            .filter(structural)
-            .map(|&file| (file, self.shapes_of(file)))
-            .collect();
+        // A file that went has no language any more, and still had something to say.
+        let newer: Vec<(u32, Shapes)> = searched.iter().map(|&file| (file, self.shapes_of(file))).collect();
         let mut anew = lineages;
         let mut names: WordMap<Word, ()> = WordMap::default();
         let mut differs = false;

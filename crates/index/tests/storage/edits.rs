@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-use crate::support::{Project, assert_same};
+use crate::support::{Project, assert_same, cases, difference};
 
 /// Few names, so that edits meet.
 const NAMES: &[&str] = &["run", "stop", "Base", "Child", "make", "Tool", "item", "Other"];
@@ -203,6 +203,11 @@ fn check(family: usize, first: &[Vec<Item>], edits: &[(usize, Edit)]) {
     }
     let mut indexer = project.indexer();
     indexer.prepare().unwrap();
+    let mut story = String::new();
+    for ((path, header), (items, _)) in family.files.iter().zip(&files) {
+        let items = if is_source(path) { &items[..] } else { &[] };
+        story += &format!("=== {path}\n{}", write(family, header, items, 0));
+    }
     for (file, edit) in edits {
         let file = file % family.files.len();
         let (path, header) = family.files[file];
@@ -217,16 +222,21 @@ fn check(family: usize, first: &[Vec<Item>], edits: &[(usize, Edit)]) {
         if let Edit::Delete = edit {
             // It may be gone already.
             drop(std::fs::remove_file(project.path(path)));
+            story += &format!("=== delete {path}\n");
         } else {
-            project.write(path, write(family, header, items, *comments));
+            let text = write(family, header, items, *comments);
+            story += &format!("=== write {path}\n{text}");
+            project.write(path, text);
         }
         let report = indexer.update(&[project.path(path)]).unwrap();
-        assert_same(&report.snapshot, &project.cold(1));
+        if let Some(difference) = difference(&report.snapshot, &project.cold(1)) {
+            panic!("{difference}\nafter these edits:\n{story}");
+        }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 1000, ..cases(48) })]
 
     #[test]
     fn edits_of_what_others_see_equal_a_cold_build(

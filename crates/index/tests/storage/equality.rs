@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use index::build::Indexer;
 use proptest::prelude::*;
 
-use crate::support::{Project, assert_same};
+use crate::support::{Project, assert_same, cases};
 
 const PATHS: &[&str] = &[
     "a.py",
@@ -197,7 +197,7 @@ fn check(steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..cases(32) })]
 
     #[test]
     fn incremental_equals_cold(steps in steps()) {

@@ -5,6 +5,7 @@
 mod edits;
 mod equality;
 mod exchanging;
+mod histories;
 mod hostile;
 mod scanning;
 mod snapshots;

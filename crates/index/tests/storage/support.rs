@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use index::build::{Indexer, Options, Report};
 use index::snapshot::Snapshot;
+use proptest::prelude::ProptestConfig;
 
 pub(crate) struct Project {
     directory: tempfile::TempDir,
@@ -63,6 +64,15 @@ pub(crate) fn cold(root: &Path, threads: usize) -> Snapshot {
     report.snapshot
 }
 
+/// How a property is tried: on so many cases, or on as many as `cargo xtask fuzz` asks for.
+pub(crate) fn cases(few: u32) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => asked,
+        None => ProptestConfig { cases: few, ..asked },
+    }
+}
+
 /// Everything a snapshot says, as lines: easier to read in a failure than bytes.
 pub(crate) fn describe(snapshot: &Snapshot) -> Vec<String> {
     let mut lines = Vec::new();
@@ -99,11 +109,20 @@ pub(crate) fn describe(snapshot: &Snapshot) -> Vec<String> {
 
 #[track_caller]
 pub(crate) fn assert_same(left: &Snapshot, right: &Snapshot) {
+    if let Some(difference) = difference(left, right) {
+        panic!("{difference}");
+    }
+}
+
+/// What one snapshot says and the other does not; `None` when they are the same, byte for byte.
+pub(crate) fn difference(left: &Snapshot, right: &Snapshot) -> Option<String> {
     if left.as_bytes() == right.as_bytes() {
-        return;
+        return None;
     }
     let (left, right) = (describe(left), describe(right));
     let only_left: Vec<_> = left.iter().filter(|line| !right.contains(line)).collect();
     let only_right: Vec<_> = right.iter().filter(|line| !left.contains(line)).collect();
-    panic!("snapshots differ\nonly in the first: {only_left:#?}\nonly in the second: {only_right:#?}");
+    Some(format!(
+        "snapshots differ\nonly in the first: {only_left:#?}\nonly in the second: {only_right:#?}"
+    ))
 }
