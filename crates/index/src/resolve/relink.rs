@@ -296,6 +296,11 @@ impl Linker {
                 known.collect()
             };
             let (before, now) = (of_class(&old), of_class(&bases));
+            // What was another part before may still take this one for its own.
+            classes.extend(before.iter().filter_map(|(_, base)| match base.value {
+                Value::Class(part) if base.part => Some(part),
+                _ => None,
+            }));
             exchange_all(&mut self.heirs, file, (of_base(&before), of_base(&now)), |base| {
                 changed.insert(Key::heirs(base));
                 classes.push(base);

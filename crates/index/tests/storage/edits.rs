@@ -165,6 +165,71 @@ const FAMILIES: &[Family] = &[
         ],
         comment: "// comment\n",
     },
+    Family {
+        files: &[
+            ("A.cs", "namespace X;\n\n"),
+            ("B.cs", "using X;\n\nnamespace Y;\n\n"),
+            ("C.cs", "namespace X;\n\n"),
+        ],
+        items: &[
+            "public partial class $0 : $1 { public void $2() { this.$2(); base.run(); } }\n",
+            "public interface $0 { void $1($2 a); }\n",
+            "public static class $0 { public static $1 $2(this $1 a) { a.run(); return a.$2(); } }\n",
+            "public partial class $0 { $1 $2 { get; set; } void stop() { this.$2.run(); } }\n",
+            "public class $0<T> where T : $1 { T item; void make() { item.$2(); } }\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("a.kt", "package x\n\n"),
+            ("b.kt", "package x\n\n"),
+            ("y/c.kt", "package y\n\nimport x.*\n\n"),
+        ],
+        items: &[
+            "open class $0 : $1() { open fun $2() { this.$2() } }\n",
+            "interface $0 { fun $1(a: $2) }\n",
+            "fun $0.$1(): $2 { run(); return $2() }\n",
+            "object $0 { val $1 = $2(); fun stop() { $1.run() } }\n",
+            "fun $0(a: $1, b: () -> Unit) { a.$2(); b() }\n",
+            "val $0 = $1 { $2() }\n",
+            "typealias $0 = $1\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("composer.json", "{\"autoload\": {\"psr-4\": {\"X\\\\\": \"src/\"}}}\n"),
+            ("src/Base.php", "<?php\nnamespace X;\n\n"),
+            ("src/Child.php", "<?php\nnamespace X;\n\n"),
+            ("b.php", "<?php\nuse X\\Base;\nuse X\\Child as Tool;\n\n"),
+        ],
+        items: &[
+            "class $0 extends $1 { use Other; function $2() { $this->$2(); parent::run(); } }\n",
+            "trait $0 { public $1 $item; function $2() { $this->item->$2(); } }\n",
+            "interface $0 { function $1($2 $a); }\n",
+            "function $0($1 $a) { $a->$2(); return new $1(); }\n",
+            "$x = new $0(); $x->$1(); $2::make();\n",
+            "class $0 implements $1 { static function make($2 $a): $2 { return static::$2($a); } }\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("a.rb", ""),
+            ("b.rb", "require_relative 'a'\n"),
+            ("c.rb", "require_relative 'b'\n"),
+        ],
+        items: &[
+            "class $0 < $1\n  include Tool\n  def $2\n    self.$2\n    super\n  end\nend\n",
+            "module $0\n  def self.$1(a)\n    a.$2\n  end\n  def run; end\nend\n",
+            "def $0($1)\n  $1.$2\n  $2()\nend\n",
+            "class $0\n  attr_accessor :$1\n  def initialize(a) = @$1 = $2.new(a)\n  def stop = @$1.run\nend\n",
+            "$0 = $1.new($2)\n",
+            "module Other\n  class $0\n    def $1 = $2.make\n  end\nend\n",
+        ],
+        comment: "# comment\n",
+    },
 ];
 
 fn write(family: &Family, header: &str, items: &[Item], comments: usize) -> String {
@@ -196,7 +261,7 @@ fn check(family: usize, first: &[Vec<Item>], edits: &[(usize, Edit)]) {
     let project = Project::new(&[]);
     let mut files: Vec<(Vec<Item>, usize)> = first.iter().map(|items| (items.clone(), 0)).collect();
     files.resize(family.files.len(), Default::default());
-    let is_source = |path: &str| !path.ends_with(".mod") && !path.ends_with(".toml");
+    let is_source = |path: &str| ![".mod", ".toml", ".json"].iter().any(|end| path.ends_with(end));
     for ((path, header), (items, _)) in family.files.iter().zip(&files) {
         let items = if is_source(path) { &items[..] } else { &[] };
         project.write(path, write(family, header, items, 0));

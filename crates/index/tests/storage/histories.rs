@@ -52,3 +52,12 @@ fn a_second_definition_of_a_decorated_name_comes_before_it() {
         &[("a.py", Some(&format!("def make(run): ...\n{run}{late}")))],
     );
 }
+
+#[test]
+fn one_part_of_a_class_becomes_an_interface() {
+    let rest = "public class run { public void run() {} }\n\
+                public partial class item : stop { public void run() { base.run(); } }\n";
+    let before = format!("namespace X;\npublic partial class item : run {{ }}\n{rest}");
+    let after = format!("namespace X;\npublic interface item {{ }}\n{rest}");
+    follow(&[("C.cs", &before)], &[("C.cs", Some(&after)), ("C.cs", Some(&before))]);
+}
