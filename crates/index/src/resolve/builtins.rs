@@ -140,6 +140,14 @@ impl Evaluation<'_> {
                 set.insert(Fact::new(Value::Object(object), Evidence::Lexical));
                 set.extend(arguments.get(0).facts());
             }
+            Builtin::Defaults => {
+                let object = self.object(id);
+                if let Some(&first) = arguments.list.and_then(|list| self.facts.list(list).first()) {
+                    let made = self.call_all(&arguments.get(0), &Arguments::default(), ExpressionId(first));
+                    self.fill(object, UNKEYED, made.facts());
+                }
+                set.insert(Fact::new(Value::Object(object), Evidence::Lexical));
+            }
             Builtin::FromPairs => {
                 let object = self.object(id);
                 let container = self.expand(arguments.get(0).facts());

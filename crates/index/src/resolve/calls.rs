@@ -1,16 +1,19 @@
 //! Calls: which function runs, what flows into its parameters, what comes back.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 use syntax::facts::{Expression, ExpressionId, Kind, List, Passing};
 
 use super::evaluate::{Evaluation, UNDERLYING, add_held, position_word};
+use super::languages::Operation;
 use super::links::{ParameterLink, is_type};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
 use crate::model::Evidence;
 
 /// The arguments of a call, evaluated.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Arguments {
     /// In order, and whether each is a spread sequence.
     pub positional: SmallVec<[(Set, bool); 4]>,
@@ -117,6 +120,26 @@ impl Evaluation<'_> {
         self.with_units(self.set_of(id))
     }
 
+    /// The arguments with the empty literal containers among them, where the callee puts them into another container: they
+    /// are filled where they are taken out (`m.setdefault(k, []).append(v)`).
+    fn with_containers<'a>(&self, operation: Operation, arguments: &'a Arguments) -> Cow<'a, Arguments> {
+        let mut all = Cow::Borrowed(arguments);
+        let only_positional = arguments.named.is_empty() && arguments.mappings.is_empty();
+        let Some(list) = arguments.list.filter(|_| operation.puts() && only_positional) else {
+            return all;
+        };
+        for (position, &id) in self.facts.list(list).iter().enumerate() {
+            let is_empty = match *self.facts.expression(ExpressionId(id)) {
+                Expression::Sequence { elements: parts } | Expression::Mapping { entries: parts } => parts.len == 0,
+                _ => false,
+            };
+            if is_empty {
+                all.to_mut().positional[position].0 = self.set_of(ExpressionId(id));
+            }
+        }
+        all
+    }
+
     /// Adds the values that types stand for where a type without fields is its own value.
     pub(super) fn with_units(&self, mut set: Set) -> Set {
         if self.policy.policy.unit_values {
@@ -146,6 +169,7 @@ impl Evaluation<'_> {
             && let Some(&operation) = self.policy.methods.get(&self.word(name))
         {
             let objects = self.expanded(object);
+            let arguments = &self.with_containers(operation, arguments);
             let unknown = callees.facts().iter().all(|fact| fact.value == Value::Foreign);
             self.operate(operation, objects.facts(), unknown, arguments, id, &mut set);
         }

@@ -186,7 +186,7 @@ fn rust() {
     check(include_str!("call_graphs/rust.txt"), "rs", 0.95, 0.9);
 }
 
-/// Programs that were written, with their edges, before any of them was run.
+/// From here on: programs that were written, with their edges, before any of them was run.
 #[test]
 fn python_second() {
     check(include_str!("call_graphs/second/python.txt"), "py", 0.95, 0.9);
@@ -247,4 +247,24 @@ fn java_fourth() {
 #[test]
 fn rust_fourth() {
     check(include_str!("call_graphs/fourth/rust.txt"), "rs", 0.95, 0.9);
+}
+
+#[test]
+fn python_fifth() {
+    check(include_str!("call_graphs/fifth/python.txt"), "py", 0.95, 0.9);
+}
+
+#[test]
+fn javascript_fifth() {
+    check(include_str!("call_graphs/fifth/javascript.txt"), "js", 0.95, 0.9);
+}
+
+#[test]
+fn java_fifth() {
+    check(include_str!("call_graphs/fifth/java.txt"), "java", 0.95, 0.9);
+}
+
+#[test]
+fn rust_fifth() {
+    check(include_str!("call_graphs/fifth/rust.txt"), "rs", 0.95, 0.9);
 }

@@ -67,7 +67,8 @@ impl<'t> Lowering<'t> {
     /// The actions `assign`, `update`, `loop`, `enter` and `catch`. Returns the value assigned.
     pub(crate) fn assignment(&mut self, node: Node<'t>, rule: &'static Rule) -> ExpressionId {
         let children = self.children(node);
-        if !rule.kinds.is_empty() && !children.iter().any(|child| rule.kinds.contains(&child.kind)) {
+        let by_token = children.iter().any(|child| rule.kinds.contains(&child.kind));
+        if rule.action == Action::Assign && !rule.kinds.is_empty() && !by_token {
             self.walk(&children);
             return UNKNOWN;
         }
@@ -76,7 +77,15 @@ impl<'t> Lowering<'t> {
             value: children.get(&rule.value),
             type_: children.get(&rule.type_),
         };
-        let assigned = self.assign_parts(rule.action, parts, Declare::new(rule.declare.into(), node));
+        let declare = Declare::new(rule.declare.into(), node);
+        let assigned = match parts {
+            Parts {
+                target: Some(target),
+                value: Some(value),
+                ..
+            } if rule.action == Action::Update && by_token => self.assign_unless(target, value, &declare),
+            _ => self.assign_parts(rule.action, parts, declare),
+        };
         for child in children.named() {
             if ![parts.target, parts.value, parts.type_].contains(&Some(child.node)) {
                 self.lower_child(child, Role::Read);
@@ -130,7 +139,7 @@ impl<'t> Lowering<'t> {
             (Some(target), Some(place)) => self.assign_to(place, assigned, target, &declare),
             (Some(target), None) => {
                 if action == Action::Update {
-                    self.update(target, &declare);
+                    let _place = self.update(target, &declare);
                 } else {
                     self.assign(target, assigned, &declare);
                 }
@@ -140,8 +149,20 @@ impl<'t> Lowering<'t> {
         assigned
     }
 
+    /// `target ||= value`: the target keeps what it holds or gets the value, and either is the value of the whole.
+    fn assign_unless(&mut self, target: Node<'t>, value: Node<'t>, declare: &Declare<'t>) -> ExpressionId {
+        let value_at = value;
+        let value = self.lower(value, Role::Read);
+        let place = self.update(target, declare);
+        self.branches += 1;
+        self.flow(place, value, target);
+        self.branches -= 1;
+        let either = self.push_list(&[place, value]);
+        self.push_expression(Expression::Choice(either), value_at.start_byte())
+    }
+
     /// `target += …` reads and writes. The target is lowered once: nested ones would double the work at each level.
-    fn update(&mut self, target: Node<'t>, declare: &Declare<'t>) {
+    fn update(&mut self, target: Node<'t>, declare: &Declare<'t>) -> ExpressionId {
         let before = self.references.len();
         let place = self.lower(target, Role::Read);
         if self.rule(target).action == Action::Name {
@@ -155,6 +176,7 @@ impl<'t> Lowering<'t> {
                 ..read
             });
         }
+        place
     }
 
     /// An instance of the exception type at `node`, or of one of several.

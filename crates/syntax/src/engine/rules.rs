@@ -56,7 +56,7 @@
 //! | `define` | `kind`, `name`, `owner`, `parameters`, `result`, `body`, `bases`, `value`, `hoist`, `levels` | a definition (below `levels` others, nothing); one with an `owner` is a member written outside of its type; children whose rule is `decorator`, `modifiers`, `base` or `type_parameters` are found by themselves |
 //! | `lambda` | as `define` | an anonymous function |
 //! | `assign` | `target`, `value`, `type`, `declare` = none, function, block; `when` = tokens | walked instead if none of the tokens is there |
-//! | `update` | `target`, `value` | `target += value` |
+//! | `update` | `target`, `value`; `when` = tokens | `target += value`; with one of the tokens the target may get the value (`\|\|=`) |
 //! | `loop` | `target`, `value`, `declare` | the target gets the elements of the value |
 //! | `enter` | `target`, `value`, `declare` | the target gets what entering the value gives |
 //! | `catch` | `target`, `type`, `declare` | the target gets an instance of the type |

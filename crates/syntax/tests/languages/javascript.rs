@@ -285,6 +285,7 @@ const pick = p ? f : r;
             flow maybe leaked <- local item
             return inner <- second()
             flow free x <- any(free y, free z)
+            flow maybe free x <- free w()
             flow pick <- any(f, r)
             call free list @2:28
             call free def @3:20

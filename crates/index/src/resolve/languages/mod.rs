@@ -215,6 +215,8 @@ pub enum Builtin {
     Zip,
     /// Gives a container with the named arguments.
     Mapping,
+    /// Gives a container of what its first argument gives.
+    Defaults,
     /// Gives a container with the second parts of its argument's elements, which are pairs.
     FromPairs,
     /// Gives the first argument, with the members of the others added.
@@ -277,6 +279,11 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Whether it puts an argument into a container.
+    pub fn puts(self) -> bool {
+        matches!(self, Operation::Append(_) | Operation::Put | Operation::GetOrPut)
+    }
+
     /// Whether it calls functions among its arguments whatever the receiver is.
     pub fn invokes(self) -> bool {
         matches!(

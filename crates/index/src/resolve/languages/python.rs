@@ -40,6 +40,7 @@ pub(super) const PYTHON: Policy = Policy {
         ("zip", Builtin::Zip),
         ("dict", Builtin::Mapping),
         ("collections::OrderedDict", Builtin::Mapping),
+        ("collections::defaultdict", Builtin::Defaults),
         ("collections::deque", Builtin::Container),
         ("type", Builtin::TypeOf),
         ("getattr", Builtin::GetMember),
