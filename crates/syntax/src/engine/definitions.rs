@@ -1,8 +1,8 @@
 //! Definitions: functions, types and modules with their parameters, bases, decorators, modifiers and scopes.
 
+use super::children::Children;
 use super::lowering::{Lowering, UNKNOWN, is_function, is_type};
 use super::patterns::{Declare, Hoist};
-use super::reading::Children;
 use super::rules::{Action, Modifier, Rule, Selector, VisibilityRule};
 use crate::facts::{
     Base, BaseKind, Bound, Definition, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Parameter,

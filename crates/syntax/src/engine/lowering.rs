@@ -1,7 +1,7 @@
 //! The walk itself: its state, the facts that it writes, and what each action does to a node.
 
+use super::children::{Child, Children};
 use super::names::Names;
-use super::reading::{Child, Children};
 use super::rules::{Action, Rule, Rules};
 use super::{Hooks, MAX_NESTING};
 use crate::facts::{

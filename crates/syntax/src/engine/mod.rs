@@ -23,10 +23,11 @@
 //!
 //! # How it stays fast
 //!
-//! Children are listed with one reused cursor (no quadratic `child(i)`), node kinds index the table directly, texts are
+//! Children are listed by one loop over the tree ([`children`]), node kinds index the table directly, texts are
 //! interned as slices of the source, and names are resolved once at the end ([`finish`]), which also drops every
 //! expression and text that nothing mentions.
 
+mod children;
 mod definitions;
 mod documentation;
 mod finish;

@@ -85,6 +85,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Rules {
     by_kind: Vec<Rule>,
     named: Vec<bool>,
+    names: Vec<Box<str>>,
     modifiers: Vec<Option<Modifier>>,
     /// Numbers of the grammar's fields: the grammar itself compares a name with all of them.
     fields: HashMap<Box<str>, u16, FixedState>,
@@ -397,6 +398,16 @@ impl Rules {
         self.named.get(kind as usize).copied().unwrap_or(true)
     }
 
+    /// [`Rules::is_named`] by kind.
+    pub(crate) fn named(&self) -> &[bool] {
+        &self.named
+    }
+
+    /// The name of node kind `kind`.
+    pub(crate) fn name(&self, kind: u16) -> &str {
+        self.names.get(kind as usize).map_or("ERROR", |name| name)
+    }
+
     /// The number of a field.
     pub(crate) fn field(&self, name: &str) -> Option<u16> {
         self.fields.get(name).copied()
@@ -415,6 +426,9 @@ impl Rules {
                 .filter_map(|id| Some((grammar.field_name_for_id(id)?.into(), id)))
                 .collect(),
             named: (0..count).map(|kind| grammar.node_kind_is_named(kind as u16)).collect(),
+            names: (0..count)
+                .map(|kind| grammar.node_kind_for_id(kind as u16).unwrap_or_default().into())
+                .collect(),
             modifiers: vec![None; count],
             members: Members::Hidden,
             visibility: VisibilityRule::Always(Visibility::Public),

@@ -1,7 +1,7 @@
 //! What each action does: names, members, calls, literals, containers, types, imports and decorators.
 
+use super::children::{Child, Children};
 use super::lowering::{Lowering, PendingDoc, UNKNOWN, fixed_literal, is_fixed};
-use super::reading::{Child, Children};
 use super::rules::{Action, Rule, Selector};
 use crate::facts::{
     Bound, Expression, ExpressionId, Flags, Flow, Import, ImportForm, List, LiteralKind, MAX_TEXT, Name, Reference,

@@ -15,7 +15,8 @@ pub(super) struct Python;
 
 impl Hooks for Python {
     fn node<'t>(&self, lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
-        match node.kind() {
+        let kind = lowering.kind(node);
+        match kind {
             "call" => call(lowering, node),
             "string" => {
                 (role == Role::Type || role == Role::Inherit).then(|| annotations::string(lowering, node, role))
@@ -28,7 +29,7 @@ impl Hooks for Python {
             "subscript" if is_slice(lowering, node) && role == Role::Read => Some(sliced(lowering, node)),
             "subscript" | "generic_type" => annotations::generic(lowering, node, role),
             "assignment" | "augmented_assignment" => {
-                let extended = (node.kind() == "augmented_assignment").then(|| extended(lowering, node));
+                let extended = (kind == "augmented_assignment").then(|| extended(lowering, node));
                 let value = match extended.flatten() {
                     Some(value) => value,
                     None => lowering.act(node, lowering.rule(node), role),
@@ -271,13 +272,19 @@ fn last_name<'a>(lowering: &'a Lowering<'_>, id: ExpressionId) -> &'a str {
 
 /// Calls that mean more than a call: `super()`, `import_module("x")`, `cast(T, x)`, `getattr(x, "name")`.
 fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    const MEANINGFUL: [&str; 5] = ["super", "import_module", "__import__", "cast", "getattr"];
     let callee = node.child(0)?;
-    let name = match callee.kind() {
-        "identifier" => lowering.text(callee),
-        "attribute" => lowering.text(callee.child_by_field_name("attribute")?),
+    // Nearly every call ends here, before anything is looked for in the tree.
+    let text = lowering.text(callee);
+    if !MEANINGFUL.iter().any(|name| text.ends_with(name)) {
+        return None;
+    }
+    let name = match lowering.kind(callee) {
+        "identifier" => text,
+        "attribute" => lowering.text(lowering.field(callee, "attribute")?),
         _ => return None,
     };
-    if !matches!(name, "super" | "import_module" | "__import__" | "cast" | "getattr") {
+    if !MEANINGFUL.contains(&name) {
         return None;
     }
     let rule = lowering.rule(node);
@@ -372,6 +379,11 @@ fn extended<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Expressio
 
 /// `[a] + b` holds what both hold, `[a] * n` what the list holds.
 fn joined<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    // A list or tuple stands at an end and has brackets around it.
+    let text = lowering.text(node);
+    if !text.starts_with(['[', '(']) && !text.ends_with([']', ')']) {
+        return None;
+    }
     let operator = lowering.field(node, "operator")?;
     let sides = [lowering.field(node, "left")?, lowering.field(node, "right")?];
     if !sides.iter().any(is_sequence) {
