@@ -6,7 +6,7 @@ use syntax::facts::{Expression, ExpressionId, Kind};
 use super::{Emission, End, Ends};
 use crate::model::{EdgeKind, Evidence};
 use crate::resolve::languages::{Builtin, Callbacks, Operation};
-use crate::resolve::value::{Fact, Set, Value};
+use crate::resolve::value::{Fact, Place, Set, Value};
 use crate::resolve::words::Word;
 
 impl Emission<'_, '_> {
@@ -72,6 +72,10 @@ impl Emission<'_, '_> {
         }
         for set in invoked {
             for fact in self.evaluation.expand(set.facts()).facts() {
+                if let Value::Instance(class) = fact.value {
+                    let runs = |method| (End::Definition(method), Evidence::FollowedValue, EdgeKind::Calls);
+                    ends.extend(self.methods_of_nameless(class).map(runs));
+                }
                 if let Value::Function(function)
                 | Value::Method(function, _)
                 | Value::MethodOf(function, _)
@@ -104,6 +108,7 @@ impl Emission<'_, '_> {
                         let link = linker.definition(function);
                         link.is_some_and(|link| link.kind == Kind::Lambda) || calls == Callbacks::Functions
                     }
+                    Value::Instance(class) => self.methods_of_nameless(class).next().is_some(),
                     _ => false,
                 };
                 if runs {
@@ -112,5 +117,28 @@ impl Emission<'_, '_> {
             }
         }
         Some(called)
+    }
+
+    /// What a class without a name that this file writes can do: like a lambda, it is made for whoever gets it.
+    fn methods_of_nameless(&self, class: Place) -> impl Iterator<Item = Place> + use<'_> {
+        let evaluation = &self.evaluation;
+        let links = evaluation.linker.own(evaluation.file);
+        let definition = match class.file == evaluation.file {
+            true => evaluation.facts.definitions.get(links.numbers.position(class.id)),
+            false => None,
+        };
+        let is_nameless = definition.is_some_and(|found| evaluation.facts.text(found.name).starts_with(['$', '<']));
+        let members = if is_nameless {
+            links.all_members_of(class.id)
+        } else {
+            &[]
+        };
+        members.iter().filter_map(move |&(_, _, member)| {
+            let link = links.definition(member)?;
+            (link.kind == Kind::Method && !link.private).then_some(Place {
+                file: class.file,
+                id: member,
+            })
+        })
     }
 }
