@@ -70,11 +70,14 @@ impl Emission<'_, '_> {
         if builtin.is_none() && method.is_none() && !of_tree {
             invoked.extend(self.called_outside(values, ExpressionId(call)));
         }
+        if !of_tree && let Expression::Member { object, name } = *self.evaluation.facts.expression(callee) {
+            self.run_by_library(object, self.evaluation.word(name), ends);
+        }
         for set in invoked {
             for fact in self.evaluation.expand(set.facts()).facts() {
                 if let Value::Instance(class) = fact.value {
                     let runs = |method| (End::Definition(method), Evidence::FollowedValue, EdgeKind::Calls);
-                    ends.extend(self.methods_of_nameless(class).map(runs));
+                    ends.extend(self.methods_given(class).into_iter().map(runs));
                 }
                 if let Value::Function(function)
                 | Value::Method(function, _)
@@ -85,6 +88,41 @@ impl Emission<'_, '_> {
                 }
             }
         }
+    }
+
+    /// What a method of outside runs of the heir that it is called on: `Worker().start()` runs `Worker.run`.
+    fn run_by_library(&mut self, object: ExpressionId, called: Word, ends: &mut Ends) {
+        if !self.evaluation.policy.runs.contains_key(&called) {
+            return;
+        }
+        for fact in self.evaluation.expanded(object).facts() {
+            let evidence = fact.evidence.max(Evidence::FollowedValue);
+            if let Value::Instance(class) = fact.value {
+                for method in self.run_of(class, called) {
+                    ends.push((End::Definition(method), evidence, EdgeKind::Calls));
+                }
+            }
+        }
+    }
+
+    /// The methods of `class` that classes of outside above it run when `called` is; without a name, when it is given away.
+    fn run_of(&self, class: Place, called: Word) -> SmallVec<[Place; 2]> {
+        let linker = self.evaluation.linker;
+        let runs = self.evaluation.policy.runs.get(&called).map_or(&[][..], Vec::as_slice);
+        let mut found = SmallVec::new();
+        if runs.is_empty() {
+            return found;
+        }
+        let alone = [class];
+        let lineage = linker.ancestry(class).map_or(&alone[..], |ancestry| &ancestry.classes);
+        let extends = |base: Word| {
+            let mut bases = lineage.iter().flat_map(|&class| linker.bases(class));
+            bases.any(|known| known.value == Value::External(base))
+        };
+        for &(_, run) in runs.iter().filter(|(base, _)| extends(*base)) {
+            found.extend(linker.inherited_members(class, run));
+        }
+        found
     }
 
     /// The functions among the arguments of a call that a function of outside gets to call.
@@ -108,7 +146,7 @@ impl Emission<'_, '_> {
                         let link = linker.definition(function);
                         link.is_some_and(|link| link.kind == Kind::Lambda) || calls == Callbacks::Functions
                     }
-                    Value::Instance(class) => self.methods_of_nameless(class).next().is_some(),
+                    Value::Instance(class) => !self.methods_given(class).is_empty(),
                     _ => false,
                 };
                 if runs {
@@ -119,26 +157,24 @@ impl Emission<'_, '_> {
         Some(called)
     }
 
-    /// What a class without a name that this file writes can do: like a lambda, it is made for whoever gets it.
-    fn methods_of_nameless(&self, class: Place) -> impl Iterator<Item = Place> + use<'_> {
+    /// What whoever gets an instance of this class runs: all that a class without a name can do, which like a lambda is written
+    /// for nobody else, and what is asked of it by a class of outside.
+    fn methods_given(&self, class: Place) -> SmallVec<[Place; 2]> {
         let evaluation = &self.evaluation;
         let links = evaluation.linker.own(evaluation.file);
         let definition = match class.file == evaluation.file {
             true => evaluation.facts.definitions.get(links.numbers.position(class.id)),
             false => None,
         };
-        let is_nameless = definition.is_some_and(|found| evaluation.facts.text(found.name).starts_with(['$', '<']));
-        let members = if is_nameless {
-            links.all_members_of(class.id)
-        } else {
-            &[]
+        if !definition.is_some_and(|found| evaluation.facts.text(found.name).starts_with(['$', '<'])) {
+            return self.run_of(class, Word::of(""));
+        }
+        let is_open = |id: u32| {
+            links
+                .definition(id)
+                .is_some_and(|link| link.kind == Kind::Method && !link.private)
         };
-        members.iter().filter_map(move |&(_, _, member)| {
-            let link = links.definition(member)?;
-            (link.kind == Kind::Method && !link.private).then_some(Place {
-                file: class.file,
-                id: member,
-            })
-        })
+        let members = links.all_members_of(class.id).iter().filter(|(_, _, id)| is_open(*id));
+        members.map(|&(_, _, id)| Place { id, ..class }).collect()
     }
 }

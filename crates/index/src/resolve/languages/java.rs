@@ -26,6 +26,13 @@ pub(super) const JAVA: Policy = Policy {
     builtin_module: "java.lang",
     iterate_members: ("iterator", "next"),
     libraries_call: Callbacks::Functions,
+    runs: &[
+        ("Thread", "start", "run"),
+        ("Runnable", "", "run"),
+        ("java.util::Comparator", "", "compare"),
+        ("java.util::TimerTask", "", "run"),
+        ("java.util.concurrent::Callable", "", "call"),
+    ],
     methods: &[
         ("sort", Operation::Filter),
         ("get", Operation::Get),

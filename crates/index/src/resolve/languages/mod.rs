@@ -85,6 +85,9 @@ pub struct Policy {
     pub builtin_module: &'static str,
     /// External functions whose calls move values: `map`, `functools::partial`.
     pub builtins: &'static [(&'static str, Builtin)],
+    /// Classes of outside with a method that runs another one, which heirs are meant to write: `Thread`, `start`, `run`. Without
+    /// the first method: who is given an heir runs the other one (`Runnable`, `run`).
+    pub runs: &'static [(&'static str, &'static str, &'static str)],
     /// Methods of the language's own containers, promises and functions.
     pub methods: &'static [(&'static str, Operation)],
     /// Generic types of outside that wrap others, by their last name: `Optional`, `Promise`.
@@ -345,6 +348,7 @@ impl Policy {
         builtin_names: &[],
         builtin_module: "",
         builtins: &[],
+        runs: &[],
         methods: &[],
         generics: &[],
         call_member: "",
@@ -384,6 +388,8 @@ pub struct Compiled {
     pub builtin_names: WordMap<Word, Word>,
     /// `builtins` by the word of the external symbol.
     pub builtins: WordMap<Word, Builtin>,
+    /// [`Policy::runs`] by the method that is called: the class of outside, and the method that runs.
+    pub runs: WordMap<Word, Vec<(Word, Word)>>,
     /// `methods` by name.
     pub methods: WordMap<Word, Operation>,
     /// `generics` by name.
@@ -413,8 +419,15 @@ impl Compiled {
             let member = |of: Word, name: &str| externals.member(of, Word::of(name), name);
             names.split('.').fold(module, member)
         };
+        let mut runs: WordMap<Word, Vec<(Word, Word)>> = WordMap::default();
+        for (class, called, run) in policy.runs {
+            runs.entry(Word::of(called))
+                .or_default()
+                .push((in_module(class), Word::of(run)));
+        }
         Compiled {
             policy,
+            runs,
             builtin_names: policy
                 .builtin_names
                 .iter()

@@ -62,6 +62,10 @@ pub(super) const PYTHON: Policy = Policy {
         ("asyncio::create_task", Builtin::Same(0)),
         ("atexit::register", Builtin::Same(0)),
     ],
+    runs: &[
+        ("threading::Thread", "start", "run"),
+        ("multiprocessing::Process", "start", "run"),
+    ],
     methods: &[
         ("append", Operation::Append(0)),
         ("add", Operation::Append(0)),
