@@ -12,7 +12,7 @@ use crate::error::QuestionError;
 use crate::source::etag;
 use crate::traverse::{self, Direction, Walk};
 use crate::workspace::{SymbolKey, Workspace};
-use crate::{kinds, naming};
+use crate::{kinds, naming, syntax_errors};
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,9 @@ pub fn editing_context(workspace: &Workspace, ask: &Editing) -> Result<EditingCo
     let dependencies = direct(workspace, key, Direction::Outgoing, uses);
     let tests = tests_reaching(workspace, key);
     let file_hash = symbol.file().map(|file| *file.hash()).unwrap_or_default();
+    let unread = symbol
+        .file()
+        .and_then(|file| syntax_errors::of_file(workspace, key.repository, file));
     let span = symbol.span();
     let id = workspace.id(key.repository, symbol);
     let counts = [callers.len(), dependencies.len(), tests.len()];
@@ -75,7 +78,7 @@ pub fn editing_context(workspace: &Workspace, ask: &Editing) -> Result<EditingCo
         total_tests,
         truncated,
         etag: None,
-        incomplete: workspace.incomplete(),
+        incomplete: syntax_errors::beside(workspace.incomplete(), unread),
     })
 }
 

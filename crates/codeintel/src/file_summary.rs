@@ -9,7 +9,7 @@ use wire::answers::{FileSummary, SummarySymbol};
 use crate::error::QuestionError;
 use crate::page::{self, Page};
 use crate::workspace::Workspace;
-use crate::{kinds, naming};
+use crate::{kinds, naming, syntax_errors};
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +59,10 @@ pub fn file_summary(workspace: &Workspace, ask: &Summary) -> Result<FileSummary,
         truncated: more,
         next_cursor: more.then(|| page::cursor(workspace, end)),
         etag: None,
-        incomplete: workspace.incomplete(),
+        incomplete: syntax_errors::beside(
+            workspace.incomplete(),
+            syntax_errors::of_file(workspace, repository, file),
+        ),
         symbols: symbols.collect(),
     })
 }

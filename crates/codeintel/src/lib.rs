@@ -32,6 +32,7 @@ pub mod search_text;
 pub mod smart_context;
 pub mod source;
 pub mod symbol_source;
+mod syntax_errors;
 pub mod test_targets;
 pub mod traverse;
 pub mod type_definition;

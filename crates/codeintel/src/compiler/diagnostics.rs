@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::pages::Pages;
 use super::{Compilers, Standing, Wait, Writer, absolute, shown};
 use crate::error::QuestionError;
-use crate::naming;
 use crate::workspace::Workspace;
+use crate::{naming, syntax_errors};
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -107,10 +107,8 @@ pub fn get_diagnostics(
                     standing
                 }
                 Err(why) => {
-                    let unread = match file.problems() {
-                        0 => "the grammar reads all of the file".to_string(),
-                        problems => format!("the grammar cannot read {problems} places of the file"),
-                    };
+                    let unread = syntax_errors::of_file(workspace, number, file)
+                        .unwrap_or_else(|| "the grammar reads all of the file".to_string());
                     Standing::graph(workspace, format!("{why}; {unread}"))
                 }
             }

@@ -11,7 +11,7 @@ use crate::error::QuestionError;
 use crate::page;
 use crate::search_symbols::{Search, search_symbols};
 use crate::workspace::Workspace;
-use crate::{kinds, naming};
+use crate::{kinds, naming, syntax_errors};
 
 /// What `list_symbols` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -163,7 +163,11 @@ pub fn list_symbols(
                 });
             let mut standing = Standing::graph(workspace, why);
             // What a file declares stands in the file: the grammar sees all of it.
-            standing.complete = file.problems() == 0;
+            let unread = syntax_errors::of_file(workspace, number, file);
+            standing.complete = unread.is_none();
+            if let Some(unread) = unread {
+                standing.remark(unread);
+            }
             (declared.collect::<Vec<_>>(), standing)
         }
     };

@@ -12,6 +12,9 @@ use codeintel::symbol_source::{Batch, GetSource, batch_symbols, symbol_source};
 use codeintel::usages::{Usages, usages};
 use codeintel::{Derived, QuestionError, Repository, Workspace};
 use index::build::{Indexer, Options, open_snapshot};
+use wire::Format;
+use wire::answers::{Answer, FileSummary};
+use wire::tokens::Tokenizer;
 
 const SHOP: &str = r#"
 def price(item):
@@ -562,6 +565,41 @@ fn a_summary_counts_the_edges_that_touch_its_file() {
         .filter(|edge| is_in(edge.from) || edge.to.symbol().is_some_and(is_in));
     assert_eq!(summary.total_edges as usize, touching.count());
     assert!(summary.total_edges >= 4);
+}
+
+/// Where the grammar gave up is said with the answer, and nothing is said of a file that it reads.
+#[test]
+fn syntax_errors_are_said_with_their_lines() {
+    let broken = "package one\n\nfunc whole() {}\n\nfunc broken( {\n\tx := := 2\n}\n\nfunc after() {}\n";
+    let (_directory, workspace) = tree(&[("good.go", "package one\n\nfunc good() {}\n"), ("broken.go", broken)]);
+    let summary = |path: &str| {
+        let ask = codeintel::file_summary::Summary {
+            path: path.to_string(),
+            ..Default::default()
+        };
+        codeintel::file_summary::file_summary(&workspace, &ask).unwrap()
+    };
+    assert_eq!(summary("good.go").incomplete, None);
+    let said = summary("broken.go");
+    let unread = said.incomplete.clone().unwrap();
+    assert!(unread.contains("syntax error") && unread.contains(" 5"), "{unread}");
+    assert!(Tokenizer::O200k.count(&unread) <= 24, "{unread}");
+    let value = serde_json::to_value(&said).unwrap();
+    for format in [Format::Gcx, Format::Gcf, Format::Markdown, Format::Auto] {
+        let text = wire::encode(&said, &FileSummary::LAYOUT, format, Tokenizer::O200k)
+            .unwrap()
+            .text;
+        assert!(text.contains("syntax error"), "{format:?}: {text}");
+        if format != Format::Markdown {
+            assert_eq!(wire::decode(&text).unwrap(), value, "{text}");
+        }
+    }
+    let ask = codeintel::editing_context::Editing {
+        id: "whole".to_string(),
+        ..Default::default()
+    };
+    let editing = codeintel::editing_context::editing_context(&workspace, &ask).unwrap();
+    assert_eq!(editing.incomplete, said.incomplete);
 }
 
 #[test]
