@@ -286,8 +286,14 @@ pub fn node(workspace: &Workspace, key: SymbolKey) -> Option<Node> {
     })
 }
 
+/// Lines of one edge that are named; of the others the number is said, as in `3,9,+120`.
+const MOST_LINES: usize = 20;
+
 fn edge(workspace: &Workspace, relation: &Relation) -> Option<Edge> {
-    let lines: Vec<String> = relation.lines.iter().map(u32::to_string).collect();
+    let mut lines: Vec<String> = relation.lines.iter().take(MOST_LINES).map(u32::to_string).collect();
+    if relation.lines.len() > MOST_LINES {
+        lines.push(format!("+{}", relation.lines.len() - MOST_LINES));
+    }
     Some(Edge {
         from: workspace.id(relation.from.repository, workspace.symbol(relation.from)?),
         to: workspace.id(relation.to.repository, workspace.symbol(relation.to)?),

@@ -13,7 +13,7 @@ use codeintel::usages::{Usages, usages};
 use codeintel::{Derived, QuestionError, Repository, Workspace};
 use index::build::{Indexer, Options, open_snapshot};
 use wire::Format;
-use wire::answers::{Answer, FileSummary};
+use wire::answers::{Answer, FileSummary, SubGraph};
 use wire::tokens::Tokenizer;
 
 const SHOP: &str = r#"
@@ -565,6 +565,42 @@ fn a_summary_counts_the_edges_that_touch_its_file() {
         .filter(|edge| is_in(edge.from) || edge.to.symbol().is_some_and(is_in));
     assert_eq!(summary.total_edges as usize, touching.count());
     assert!(summary.total_edges >= 4);
+}
+
+/// The graph of an answer says the same in every format.
+fn is_said_alike(graph: &SubGraph) {
+    for format in [Format::Gcx, Format::Gcf, Format::Auto] {
+        let text = wire::encode(graph, &SubGraph::GET_CALLERS, format, Tokenizer::O200k)
+            .unwrap()
+            .text;
+        let read: SubGraph = serde_json::from_value(wire::decode(&text).unwrap()).unwrap();
+        assert_eq!(read, *graph, "{text}");
+    }
+}
+
+fn callers_of(workspace: &Workspace, id: &str, min_tier: Option<&str>) -> SubGraph {
+    let ask = Neighbours {
+        id: id.to_string(),
+        min_tier: min_tier.map(str::to_string),
+        ..Neighbours::default()
+    };
+    neighbours::callers(workspace, &ask).unwrap()
+}
+
+/// One that calls another a hundred times is told with the first lines and how many more there are.
+#[test]
+fn the_lines_of_an_edge_are_bounded() {
+    let calls = "    one()\n".repeat(125);
+    let source = format!("def one():\n    return 1\n\ndef often():\n{calls}\ndef twice():\n    one()\n    one()\n");
+    let (_directory, workspace) = tree(&[("one.py", &source)]);
+    let graph = callers_of(&workspace, "one", None);
+    let labels: Vec<&str> = graph.edges.iter().filter_map(|edge| edge.label.as_deref()).collect();
+    let [often, twice] = labels[..] else {
+        panic!("{labels:?}")
+    };
+    assert!(often.starts_with("5,6,7,") && often.ends_with(",24,+105"), "{often}");
+    assert_eq!(twice, "132,133");
+    is_said_alike(&graph);
 }
 
 /// Where the grammar gave up is said with the answer, and nothing is said of a file that it reads.

@@ -24,7 +24,7 @@ row! {
         kind: String = "calls, references, implements, …",
         origin: String = "lsp_resolved, lsp_dispatch, ast_resolved, ast_inferred or text_matched",
         confidence: f64 = "0 to 1",
-        label: Option<String> = "what the edge says besides",
+        label: Option<String> = "lines of its mentions; +n stands for n more",
     }
 }
 

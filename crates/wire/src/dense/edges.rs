@@ -265,6 +265,11 @@ fn order<'a>(near: usize, far: usize, places: &[(&'a str, u64)]) -> (usize, &'a 
     (near, path, line, far)
 }
 
+/// Numbers of lines, of which the last may say how many more there are: `3,9,+120`.
 fn is_lines(label: &str) -> bool {
-    !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+    match label.split_once(",+") {
+        Some((lines, more)) => is_number(lines) && !more.contains(',') && is_number(more),
+        None => is_number(label),
+    }
 }
