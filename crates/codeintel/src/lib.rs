@@ -22,6 +22,7 @@ pub mod kinds;
 pub mod laravel;
 pub mod naming;
 pub mod neighbours;
+mod overridden;
 pub mod package_exports;
 pub mod page;
 pub mod repo_outline;

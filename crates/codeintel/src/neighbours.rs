@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use wire::answers::SubGraph;
 
 use crate::error::QuestionError;
-use crate::kinds;
-use crate::naming;
 use crate::page::Page;
+use crate::syntax_errors::beside;
 use crate::traverse::{self, Direction, MAX_DEPTH, Walk};
-use crate::workspace::Workspace;
+use crate::workspace::{SymbolKey, Workspace};
+use crate::{kinds, naming, overridden};
 
 /// What a traversal is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,9 +53,13 @@ const NEEDS: &[EdgeKind] = &[
 ];
 
 /// Who calls it, directly and through others. A caller's line is that of its (first) call, which is where a reader wants to go; an
-/// edge names its lines only where there is more to say.
+/// edge names its lines only where there is more to say. After them come a few who call what it overrides.
 pub fn callers(workspace: &Workspace, ask: &Neighbours) -> Result<SubGraph, QuestionError> {
-    let mut graph = answer(workspace, ask, Direction::Incoming, CALLS, 2)?;
+    let (start, page, how) = asked(workspace, ask, Direction::Incoming, CALLS, 2)?;
+    let mut reached = traverse::walk(workspace, &[start], &how);
+    let others = overridden::add_callers(workspace, start, &how, &mut reached);
+    let mut graph = traverse::subgraph(workspace, &[start], &reached, page);
+    graph.incomplete = beside(graph.incomplete, others);
     let mut called: HashMap<&str, u64> = HashMap::new();
     for edge in &graph.edges {
         let first = edge
@@ -132,6 +136,19 @@ fn answer(
     edges: &[EdgeKind],
     depth: u32,
 ) -> Result<SubGraph, QuestionError> {
+    let (start, page, how) = asked(workspace, ask, direction, edges, depth)?;
+    let reached = traverse::walk(workspace, &[start], &how);
+    Ok(traverse::subgraph(workspace, &[start], &reached, page))
+}
+
+/// Where a walk starts, which page of it is wanted, and how it goes.
+fn asked(
+    workspace: &Workspace,
+    ask: &Neighbours,
+    direction: Direction,
+    edges: &[EdgeKind],
+    depth: u32,
+) -> Result<(SymbolKey, Page, Walk), QuestionError> {
     let start = naming::find(workspace, &ask.id)?;
     let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let how = Walk {
@@ -141,8 +158,7 @@ fn answer(
         min_tier: tier(ask.min_tier.as_deref())?,
         exclude_tests: ask.exclude_tests,
     };
-    let reached = traverse::walk(workspace, &[start], &how);
-    Ok(traverse::subgraph(workspace, &[start], &reached, page))
+    Ok((start, page, how))
 }
 
 /// The weakest origin that is followed: what was asked, else everything but bare matches of text.

@@ -9,9 +9,10 @@ use wire::answers::{FindUsages, Usage};
 use crate::error::QuestionError;
 use crate::neighbours::tier;
 use crate::page::{self, Page};
+use crate::syntax_errors::beside;
 use crate::traverse::{self, Direction, Walk};
 use crate::workspace::Workspace;
-use crate::{kinds, naming};
+use crate::{kinds, naming, overridden};
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +50,11 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
     if ask.exclude_tests {
         found.retain(|relation| !workspace.symbol(relation.from).is_some_and(traverse::is_test));
     }
+    // Who never names it may run it all the same: said where the answer would read as "nobody".
+    let is_called = found.iter().any(|relation| relation.kind == EdgeKind::Calls);
+    let others = (!is_called)
+        .then(|| overridden::note(workspace, target, &how))
+        .flatten();
     let total = found.len();
     let end = page.offset.saturating_add(page.limit);
     let more = end < total;
@@ -77,7 +83,7 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
         truncated: more,
         next_cursor: more.then(|| page::cursor(workspace, end)),
         etag: None,
-        incomplete: workspace.incomplete(),
+        incomplete: beside(workspace.incomplete(), others),
         symbol: workspace
             .symbol(target)
             .filter(|_| nothing)

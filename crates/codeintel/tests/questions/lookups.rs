@@ -587,6 +587,73 @@ fn callers_of(workspace: &Workspace, id: &str, min_tier: Option<&str>) -> SubGra
     neighbours::callers(workspace, &ask).unwrap()
 }
 
+fn edges_of(graph: &SubGraph) -> Vec<String> {
+    let edges = graph.edges.iter();
+    edges
+        .map(|edge| format!("{} {} {}", edge.from, edge.kind, edge.to))
+        .collect()
+}
+
+/// `self.step()` of the base runs the step of an heir: whoever asks for callers of that one is told through what.
+#[test]
+fn an_override_is_called_through_its_base() {
+    let heir = |name: &str| {
+        format!(
+            "from base import Base\n\nclass {name}(Base):\n    def step(self):\n        super().step()\n        return '{name}'\n"
+        )
+    };
+    let direct: String = (0..11)
+        .map(|at| format!("def f{at}():\n    return Third().step()\n\n"))
+        .collect();
+    let (_directory, workspace) = tree(&[
+        (
+            "base.py",
+            "class Base:\n    def run(self):\n        return self.step()\n\n    def step(self):\n        return None\n",
+        ),
+        ("first.py", &heir("First")),
+        ("second.py", &heir("Second")),
+        ("third.py", &heir("Third")),
+        ("many.py", &format!("from third import Third\n\n{direct}")),
+    ]);
+    let graph = callers_of(&workspace, "First.step", None);
+    assert_eq!(
+        edges_of(&graph),
+        [
+            "base.py::Base.run calls base.py::Base.step",
+            "first.py::First.step overrides base.py::Base.step"
+        ]
+    );
+    let nodes: Vec<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
+    assert_eq!(
+        nodes,
+        ["first.py::First.step", "base.py::Base.step", "base.py::Base.run"]
+    );
+    assert_eq!((graph.total_nodes, graph.total_edges, graph.truncated), (3, 2, false));
+    assert_eq!(graph.incomplete, None);
+    is_said_alike(&graph);
+    // That the call runs this override is inferred.
+    assert_eq!(
+        callers_of(&workspace, "First.step", Some("ast_resolved")).nodes.len(),
+        1
+    );
+    // The base's own callers are as they were, and where there are many the others are a number.
+    let graph = callers_of(&workspace, "Third.step", None);
+    assert!(graph.nodes.iter().all(|node| node.path != "base.py"), "{graph:?}");
+    let said = "1 caller of base.py::Base.step may run it, as an override";
+    assert_eq!(graph.incomplete.as_deref(), Some(said));
+    is_said_alike(&graph);
+    let used = |id: &str| {
+        let ask = Usages {
+            id: id.to_string(),
+            ..Usages::default()
+        };
+        usages(&workspace, &ask).unwrap().incomplete
+    };
+    assert_eq!(used("Second.step").as_deref(), Some(said));
+    assert_eq!(used("Third.step"), None);
+    assert_eq!(used("Base.step"), None);
+}
+
 /// One that calls another a hundred times is told with the first lines and how many more there are.
 #[test]
 fn the_lines_of_an_edge_are_bounded() {
