@@ -18,6 +18,8 @@ mod javascript;
 #[cfg(feature = "broad")]
 mod julia;
 mod kotlin;
+#[cfg(feature = "broad")]
+mod lua;
 mod php;
 mod python;
 mod ruby;
@@ -374,7 +376,7 @@ languages! {
     #[cfg(feature = "broad")]
     "lua" {
         depth: Broad, extensions: ["lua"], shebangs: ["lua", "luajit"], line: "--", block: ("--[[", "]]"),
-        grammar: tree_sitter_lua::LANGUAGE, rules: "lua",
+        grammar: tree_sitter_lua::LANGUAGE, rules: "lua", hooks: lua::Lua,
     }
     #[cfg(feature = "broad")]
     "make" {

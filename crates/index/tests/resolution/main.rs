@@ -22,6 +22,7 @@ mod go;
 mod java;
 mod javascript;
 mod kotlin;
+mod lua;
 mod php;
 mod python;
 mod ruby;

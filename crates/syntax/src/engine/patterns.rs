@@ -3,7 +3,9 @@
 use super::lowering::{Lowering, UNKNOWN};
 use super::rules::{Action, Declared, Rule};
 use super::{MemberAssignment, NewDefinition};
-use crate::facts::{Bound, Expression, ExpressionId, Flags, Flow, Kind, Name, Reference, Role, ScopeId, ScopeKind};
+use crate::facts::{
+    Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, Name, Reference, Role, ScopeId, ScopeKind,
+};
 use tree_sitter::Node;
 
 /// In which scope a target is declared.
@@ -489,7 +491,19 @@ impl<'t> Lowering<'t> {
         let definition = &mut self.definitions[id.index()];
         definition.signature = signature;
         definition.owner = Some(owner).filter(|&owner| owner != UNKNOWN);
-        self.push_expression(Expression::Definition(id), value.start_byte())
+        let function = self.push_expression(Expression::Definition(id), value.start_byte());
+        self.put_member(id, function, statement);
+        function
+    }
+
+    /// A function that belongs to an object is found in it by whoever gets the object.
+    pub(crate) fn put_member(&mut self, id: DefinitionId, function: ExpressionId, statement: Node<'t>) {
+        let definition = &self.definitions[id.index()];
+        let name = definition.name;
+        if let Some(owner) = definition.owner {
+            let target = self.member_expression(owner, name);
+            self.flow(target, function, statement);
+        }
     }
 }
 

@@ -266,13 +266,14 @@ local function helper() greet("x") end
 function M.go() helper() end
 "##,
         expect![[r#"
+            import Effect mod @1:19
             variable m @1-1 "m = require(\"mod\")"
             function greet @3-3 "function greet(name)" (name) doc "Greets."
             function helper @4-4 "local function helper()"
             function go of free M @5-5 "function M.go()"
-            flow m <- item([free require("mod")], 0)
+            flow m <- item([module "mod"], 0)
             return greet <- [m.format(parameter name)]
-            call free require /1 @1:10
+            flow free M.go <- def go
             read m in greet @3:28
             call m.format /1 in greet @3:30
             call greet /1 in helper @4:24
@@ -644,9 +645,12 @@ fn functions_belong_to_what_they_are_put_into() {
             function add of M @3-3 "function M:add(item) end" (item)
             function go of M @4-4 "M.go = function(c)" (c)
             function f @5-5 "f = function() end"
-            flow M <- item([?], 0)
+            flow M <- item([{}], 0)
             return new <- [M.go(parameter x)]
+            flow M.new <- def new
+            flow M.add <- def add
             return go <- [parameter c]
+            flow M.go <- def go
             type M in new @2:9
             read M in new @2:25
             call M.go /1 in new @2:27

@@ -9,6 +9,7 @@ mod go_interfaces;
 mod html;
 mod java;
 mod kotlin;
+mod lua;
 mod nested_packages;
 mod php;
 mod python;
@@ -34,6 +35,7 @@ pub const ALL: &[Policy] = &[
     c::C,
     cpp::CPP,
     html::HTML,
+    lua::LUA,
 ];
 
 /// How one language (or several that import each other) resolves names and members.
