@@ -24,6 +24,8 @@ mod php;
 mod python;
 mod ruby;
 mod rust;
+#[cfg(feature = "broad")]
+mod scala;
 #[cfg(test)]
 mod tables;
 mod tokens;
@@ -406,7 +408,7 @@ languages! {
     #[cfg(feature = "broad")]
     "scala" {
         depth: Broad, extensions: ["scala", "sc", "sbt"], line: "//", block: C_BLOCK,
-        grammar: tree_sitter_scala::LANGUAGE, rules: "scala",
+        grammar: tree_sitter_scala::LANGUAGE, rules: "scala", hooks: scala::Scala,
     }
     #[cfg(feature = "broad")]
     "sql" {

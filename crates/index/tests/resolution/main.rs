@@ -27,4 +27,5 @@ mod php;
 mod python;
 mod ruby;
 mod rust;
+mod scala;
 mod update;

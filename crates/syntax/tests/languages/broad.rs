@@ -410,7 +410,7 @@ trait T
 "##,
         expect![[r#"
             package a.b
-            import Module scala as scala @2:7
+            import Member scala.collection member mutable as mutable @2:0
             class Box @4-4 "class Box(val x: Int) extends Base with Other" (x: free Int) extends free Base extends free Other doc "A box."
             method Box.open @4-4 "def open(y: Int): String =" (y: free Int) -> free String
             class Main @5-5 "object Main"

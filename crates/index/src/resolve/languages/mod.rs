@@ -15,6 +15,7 @@ mod php;
 mod python;
 mod ruby;
 mod rust;
+mod scala;
 
 use super::links::ModuleTarget;
 use super::modules::{ImportSite, Modules, Registry, Site};
@@ -36,6 +37,7 @@ pub const ALL: &[Policy] = &[
     cpp::CPP,
     html::HTML,
     lua::LUA,
+    scala::SCALA,
 ];
 
 /// How one language (or several that import each other) resolves names and members.
