@@ -160,6 +160,44 @@ fn documents_are_searched_alone() {
     assert!(found.results.iter().all(|hit| hit.symbol.language == "markdown"));
 }
 
+/// What earlier searches learned of a file rules it out only as long as it is the same: an edit before the question is seen, even one
+/// that leaves size and name as they were.
+#[test]
+fn a_file_that_was_ruled_out_is_read_once_it_changes() {
+    let (directory, workspace) = tree(FILES);
+    let count = |query: &str| {
+        let ask = SearchText {
+            query: query.to_string(),
+            ..SearchText::default()
+        };
+        text(&workspace, ask).total
+    };
+    // What was written a moment ago is not remembered.
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    assert_eq!((count("send_welcome_mail"), count("send_farewell_now")), (1, 0));
+    let path = directory.path().join("app/mail.py");
+    let before = fs::read_to_string(&path).unwrap();
+    let after = before.replace("send_welcome_mail", "send_farewell_now");
+    assert_eq!(before.len(), after.len());
+    fs::write(&path, &after).unwrap();
+    assert_eq!((count("send_welcome_mail"), count("send_farewell_now")), (0, 1));
+    // Another file that takes its place, with a time as old as the first.
+    let other = directory.path().join("app/new.py");
+    fs::write(&other, &before).unwrap();
+    let old = fs::metadata(directory.path().join("app/limits.py"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&other)
+        .unwrap()
+        .set_modified(old)
+        .unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!((count("send_welcome_mail"), count("send_farewell_now")), (1, 0));
+}
+
 #[test]
 fn lines_are_found_by_text_and_pattern() {
     let (directory, workspace) = tree(FILES);

@@ -372,20 +372,37 @@ struct Looked<'a> {
 impl Search<'_> {
     /// Looks at files that lie near each other.
     fn row<'s>(&self, files: &[FileView<'s>], bounds: Bounds) -> Vec<Looked<'s>> {
+        if self.is_over() {
+            return Vec::new();
+        }
         let mut folders = Folders::new(self.root);
         let mut finder = Finder::new(self.seen, files.first().map_or("", FileView::path));
+        // What is known of all of them comes first: path, name and filter of each are misses of the cache, and those of several
+        // files overlap only as long as no system call stands between.
+        let candidates: Vec<Candidate<'_, 's>> = files
+            .iter()
+            .map(|file| {
+                let path = file.path();
+                let known = finder.find(path);
+                let is_ruled_out = known.is_some_and(|known| !self.pattern.needs.may_be_in(&known.grams));
+                Candidate {
+                    file: *file,
+                    path,
+                    known,
+                    is_ruled_out,
+                }
+            })
+            .collect();
         let mut bytes = Vec::new();
         let mut looked = Vec::new();
-        for file in files {
-            if self.is_over() {
-                break;
+        for candidate in &candidates {
+            match self.file(candidate, &mut folders, &mut bytes, bounds) {
+                Ok(Some(file)) => looked.push(file),
+                Ok(None) => {}
+                Err(NotSearched::Unreadable) => drop(self.unreadable.fetch_add(1, Ordering::Relaxed)),
+                Err(NotSearched::Late) => break,
             }
             self.searched.fetch_add(1, Ordering::Relaxed);
-            let known = finder.find(file.path());
-            match self.file(*file, known, &mut folders, &mut bytes, bounds) {
-                Ok(file) => looked.extend(file),
-                Err(Unreadable) => drop(self.unreadable.fetch_add(1, Ordering::Relaxed)),
-            }
         }
         looked
     }
@@ -393,27 +410,29 @@ impl Search<'_> {
     /// Reads a file, unless it is known to hold nothing that is looked for.
     fn file<'s>(
         &self,
-        file: FileView<'s>,
-        known: Option<&Seen>,
+        candidate: &Candidate<'_, 's>,
         folders: &mut Folders<'_>,
         bytes: &mut Vec<u8>,
         bounds: Bounds,
-    ) -> Result<Option<Looked<'s>>, Unreadable> {
-        let path = file.path();
-        let ruled_out = known.filter(|known| !self.pattern.needs.may_be_in(&known.grams));
-        if ruled_out.is_some_and(|known| folders.stamp(path) == Some(known.stamp)) {
+    ) -> Result<Option<Looked<'s>>, NotSearched> {
+        let Candidate { file, path, known, .. } = *candidate;
+        let is_same = |known: &Seen| folders.stamp(path) == Some(known.stamp);
+        if candidate.is_ruled_out && known.is_some_and(is_same) {
             return Ok(None);
+        }
+        if self.is_over() {
+            return Err(NotSearched::Late);
         }
         // Twice the indexed size: a file that has grown beyond is another file.
         let limit = file.size().saturating_mul(2).saturating_add(1 << 20);
-        let stamp = folders.read(path, limit, bytes).map_err(|_| Unreadable)?;
+        let stamp = folders.read(path, limit, bytes).map_err(|_| NotSearched::Unreadable)?;
         let is_over = || self.is_over();
         let mut learned = None;
         // What was learned of a file that is the same still is not found out again: neither its hash nor that it is UTF-8.
         let (lines, hash) = match known.filter(|known| known.stamp == stamp) {
             Some(known) if known.is_plain => (self.pattern.lines(bytes, bounds, &is_over), known.hash),
             known => {
-                let decoded = decode(bytes).ok_or(Unreadable)?;
+                let decoded = decode(bytes).ok_or(NotSearched::Unreadable)?;
                 let text = decoded.text;
                 let hash = known.map_or_else(|| *blake3::hash(bytes).as_bytes(), |known| known.hash);
                 let is_settled = self.now - stamp.modified.max(stamp.changed) > RACY;
@@ -444,8 +463,22 @@ impl Search<'_> {
     }
 }
 
-/// Gone, or no text.
-struct Unreadable;
+/// A file that is to be looked at, with what is known of it.
+struct Candidate<'k, 's> {
+    file: FileView<'s>,
+    path: &'s str,
+    known: Option<&'k Seen>,
+    /// It held nothing that is looked for when it was read.
+    is_ruled_out: bool,
+}
+
+/// Why a file was not searched.
+enum NotSearched {
+    /// Gone, or no text.
+    Unreadable,
+    /// The time is over.
+    Late,
+}
 
 #[cfg(test)]
 mod tests {
