@@ -184,7 +184,7 @@ impl<'a> Evaluation<'a> {
 
     /// Which keys were read.
     pub fn reads(&self) -> Vec<Key> {
-        self.ledger.reads().collect()
+        self.ledger.reads()
     }
 
     /// About how much memory [`Evaluation::leave`] would take.
@@ -199,6 +199,11 @@ impl<'a> Evaluation<'a> {
             bindings: self.bindings,
             reads: Arc::new([]),
         }
+    }
+
+    /// Ends it, with nothing left but memory for the next one.
+    pub(super) fn retire(self) {
+        self.ledger.retire();
     }
 
     /// The word of a text of this file.

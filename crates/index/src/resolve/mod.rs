@@ -515,7 +515,13 @@ fn say(
     let edges = (keep && !stays).then(|| emit::edges(&mut evaluation));
     let contributions = Arc::new(evaluation.contributions());
     let reads = evaluation.reads();
-    let left = stays.then(|| evaluation.leave());
+    let left = match stays {
+        true => Some(evaluation.leave()),
+        false => {
+            evaluation.retire();
+            None
+        }
+    };
     let reads = all_reads(linker, notes, before, reads);
     if let Some(mut left) = left {
         left.reads = reads.clone();
@@ -540,7 +546,7 @@ fn emit(
     let mut evaluation = evaluate(linker.view(&notes), round, file, &facts, left, changed);
     let edges = emit::edges(&mut evaluation);
     let reads = evaluation.reads();
-    drop(evaluation);
+    evaluation.retire();
     (edges, all_reads(linker, notes, before, reads))
 }
 

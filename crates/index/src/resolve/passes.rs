@@ -10,6 +10,7 @@
 
 mod kept;
 mod pool;
+mod spare;
 
 use std::cell::RefCell;
 
@@ -147,15 +148,14 @@ pub(super) struct Ledger {
 
 impl Ledger {
     pub(super) fn new(steps: usize, expressions: usize) -> Ledger {
-        Ledger {
-            sets: vec![EMPTY; expressions],
-            values: vec![0; expressions],
-            late: vec![false; expressions],
-            is_open: vec![false; steps],
-            traces: vec![Trace::default(); steps],
-            inputs: RefCell::new(Vec::with_capacity(2 * steps)),
-            ..Ledger::default()
-        }
+        let mut ledger = Ledger::spare();
+        ledger.sets.resize(expressions, EMPTY);
+        ledger.values.resize(expressions, 0);
+        ledger.late.resize(expressions, false);
+        ledger.is_open.resize(steps, false);
+        ledger.traces.resize(steps, Trace::default());
+        ledger.inputs.get_mut().reserve(2 * steps);
+        ledger
     }
 
     /// A kept first pass, ready to be followed after rounds in which other files said something new about `changed`; about
@@ -208,7 +208,9 @@ impl Ledger {
                 }
             }
         }
-        Kept::new(self, settled)
+        let kept = Kept::new(&mut self, settled);
+        self.retire();
+        kept
     }
 
     /// About how much memory it takes when it is kept.
@@ -361,7 +363,7 @@ impl Ledger {
         if first {
             self.pass = Pass::Later;
             self.restless_at_first = self.restless;
-            self.is_open = Vec::new();
+            self.is_open.clear();
             self.decorated_news = false;
             self.slot_news = Vec::new();
         }
@@ -575,13 +577,17 @@ impl Ledger {
 
     /// What the file contributes.
     pub(super) fn contributions(&self) -> Vec<(Key, &[Fact])> {
+        let mut contributions = Vec::with_capacity(self.slots.len());
         let said = self.slots.iter().filter(|slot| slot.own != EMPTY);
-        said.map(|slot| (slot.key, self.pool.get(slot.own))).collect()
+        contributions.extend(said.map(|slot| (slot.key, self.pool.get(slot.own))));
+        contributions
     }
 
     /// The keys that were read.
-    pub(super) fn reads(&self) -> impl Iterator<Item = Key> {
+    pub(super) fn reads(&self) -> Vec<Key> {
+        let mut keys = Vec::with_capacity(self.slots.len());
         let read = self.slots.iter().filter(|slot| slot.others != UNREAD);
-        read.map(|slot| slot.key)
+        keys.extend(read.map(|slot| slot.key));
+        keys
     }
 }

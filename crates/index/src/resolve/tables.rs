@@ -24,13 +24,12 @@ impl Contributions {
         sorted.sort_unstable_by_key(|&(key, _)| key);
         let mut packed = Contributions {
             keys: Vec::with_capacity(sorted.len()),
-            facts: Vec::with_capacity(sorted.len()),
+            facts: Vec::with_capacity(sorted.iter().map(|(_, set)| set.len()).sum()),
         };
         for (key, set) in sorted {
             packed.facts.extend_from_slice(set);
             packed.keys.push((key, packed.facts.len() as u32));
         }
-        packed.facts.shrink_to_fit();
         packed
     }
 

@@ -177,7 +177,20 @@ impl Set {
     /// The set of facts that are one already: sorted, and as few as a set holds.
     pub fn copied(facts: &[Fact]) -> Set {
         debug_assert!(facts.is_sorted_by(|one, next| one.value < next.value) && facts.len() <= MAX_SET);
-        Set(SmallVec::from_slice(facts))
+        if facts.len() <= 2 {
+            return Set(SmallVec::from_slice(facts));
+        }
+        let mut set = Set(SmallVec::with_capacity(MAX_SET + 1));
+        set.0.extend_from_slice(facts);
+        set
+    }
+
+    /// Makes room for `more` facts. A set that outgrows its own place gets all the room that it can ever need: to grow step by
+    /// step takes an allocation for each, and what is freed is of one size and used again at once.
+    fn make_room(&mut self, more: usize) {
+        if self.0.len() + more > self.0.capacity() {
+            self.0.reserve_exact((MAX_SET + 1 - self.0.len()).max(more));
+        }
     }
 
     /// The facts in order of value.
@@ -245,11 +258,13 @@ impl Set {
             Err(_) if many.is_some() && self.0.len() == MAX_SET => self.overflow(FULL),
             Err(place) if self.0.len() == MAX_SET => {
                 if is_direct(fact) {
+                    self.make_room(1);
                     self.0.insert(place, fact);
                 }
                 self.overflow(OVERFLOWN)
             }
             Err(place) => {
+                self.make_room(1);
                 self.0.insert(place, fact);
                 true
             }
@@ -273,6 +288,7 @@ impl Set {
     pub fn extend(&mut self, facts: &[Fact]) {
         let is_set = |facts: &[Fact]| facts.len() <= MAX_SET && facts.is_sorted_by(|one, next| one.value < next.value);
         if self.0.is_empty() && is_set(facts) {
+            self.make_room(facts.len());
             self.0.extend_from_slice(facts);
             return;
         }

@@ -62,43 +62,47 @@ impl Settled {
 }
 
 impl Kept {
-    /// Packs a ledger that was taken back to the end of its first pass.
-    pub(super) fn new(ledger: Ledger, settled: Settled) -> Kept {
+    /// Packs a ledger that was taken back to the end of its first pass. Everything is copied to where it just fits, since the
+    /// ledger's own memory has room for more and is used again.
+    pub(super) fn new(ledger: &mut Ledger, settled: Settled) -> Kept {
         let mut kept = Kept {
             steps: ledger.traces.len(),
-            values: ledger.sets,
-            pool: ledger.pool,
+            values: ledger.sets.clone(),
+            pool: ledger.pool.pack(),
             input_ends: Vec::with_capacity(ledger.open.len()),
+            open: ledger.open.clone(),
+            slot_changed: ledger.slot_changed.clone(),
+            decorated: std::mem::take(&mut ledger.decorated),
             decorated_at: ledger.decorated_at,
             restless: ledger.restless_at_first,
             settled,
             ..Kept::default()
         };
-        let inputs = ledger.inputs.borrow();
-        for &step in &ledger.open {
-            let (start, end) = ledger.traces[step as usize].inputs;
+        kept.slots.reserve_exact(ledger.slots.len());
+        kept.slots.append(&mut ledger.slots);
+        let inputs = ledger.inputs.get_mut();
+        let length = |(start, end): (u32, u32)| (end - start) as usize;
+        let runs = ledger.open.iter().map(|&step| ledger.traces[step as usize].inputs);
+        kept.inputs.reserve_exact(runs.clone().map(length).sum());
+        for (start, end) in runs {
             kept.inputs.extend_from_slice(&inputs[start as usize..end as usize]);
             kept.input_ends.push(kept.inputs.len() as u32);
         }
-        drop(inputs);
+        let said = ledger
+            .traces
+            .iter()
+            .map(|trace| length(trace.said))
+            .filter(|&length| length > 0);
+        let (sayers, sum) = said.fold((0, 0), |(sayers, sum), length| (sayers + 1, sum + length));
+        kept.sayers.reserve_exact(sayers);
+        kept.said.reserve_exact(sum);
         for (step, trace) in (0..).zip(&ledger.traces) {
-            let said = &ledger.said[trace.said.0 as usize..trace.said.1 as usize];
-            kept.said.extend_from_slice(said);
             if trace.said.0 < trace.said.1 {
+                let said = &ledger.said[trace.said.0 as usize..trace.said.1 as usize];
+                kept.said.extend_from_slice(said);
                 kept.sayers.push((step, kept.said.len() as u32));
             }
         }
-        kept.slots = ledger.slots;
-        kept.slot_changed = ledger.slot_changed;
-        kept.slots.shrink_to_fit();
-        kept.slot_changed.shrink_to_fit();
-        kept.pool.shrink();
-        kept.open = ledger.open;
-        kept.open.shrink_to_fit();
-        kept.inputs.shrink_to_fit();
-        kept.sayers.shrink_to_fit();
-        kept.said.shrink_to_fit();
-        kept.decorated = ledger.decorated;
         kept
     }
 
@@ -143,7 +147,7 @@ impl Kept {
     }
 
     /// The ledger again, about to be followed.
-    pub(super) fn unpack(self) -> Ledger {
+    pub(super) fn unpack(mut self) -> Ledger {
         let expressions = self.values.len();
         let mut ledger = Ledger::new(self.steps, expressions);
         ledger.pass = Pass::Followed;
@@ -152,13 +156,13 @@ impl Kept {
         ledger.restless = self.restless;
         ledger.decorated_at = self.decorated_at;
         ledger.decorated = self.decorated;
-        ledger.is_open = Vec::new();
+        ledger.is_open.clear();
         for ((at, value), changed) in (1..).zip(&self.values).zip(&mut ledger.values) {
             if *value != EMPTY {
                 *changed = at;
             }
         }
-        ledger.sets = self.values;
+        ledger.sets.clone_from(&self.values);
         for (step, trace) in (1..).zip(&mut ledger.traces) {
             *trace = Trace {
                 at: step,
@@ -175,20 +179,20 @@ impl Kept {
             }
             start = end;
         }
-        ledger.open = self.open;
-        *ledger.inputs.get_mut() = self.inputs;
+        ledger.open.clone_from(&self.open);
+        ledger.inputs.get_mut().clone_from(&self.inputs);
         let mut start = 0;
         for (step, end) in self.sayers {
             ledger.traces[step as usize].said = (start, end);
             start = end;
         }
-        ledger.said = self.said;
+        ledger.said.clone_from(&self.said);
         let keys = self.slots.iter().map(|slot| slot.key);
         ledger.numbers = keys.zip(0..).collect();
         ledger.slot_news = vec![false; self.slots.len()];
-        ledger.slots = self.slots;
-        ledger.slot_changed = self.slot_changed;
-        ledger.pool = self.pool;
+        ledger.slots.append(&mut self.slots);
+        ledger.slot_changed.clone_from(&self.slot_changed);
+        ledger.pool.unpack(self.pool);
         ledger
     }
 }

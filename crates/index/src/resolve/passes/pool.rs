@@ -48,10 +48,27 @@ impl Pool {
         number
     }
 
-    /// Gives back what was reserved while it grew.
-    pub(super) fn shrink(&mut self) {
-        self.facts.shrink_to_fit();
-        self.ends.shrink_to_fit();
+    /// The same lists by the same numbers, in no more memory than they need; these go on without.
+    pub(super) fn pack(&mut self) -> Pool {
+        Pool {
+            facts: self.facts.clone(),
+            ends: self.ends.clone(),
+            numbers: std::mem::take(&mut self.numbers),
+        }
+    }
+
+    /// Takes over what was packed.
+    pub(super) fn unpack(&mut self, packed: Pool) {
+        self.facts.clone_from(&packed.facts);
+        self.ends.clone_from(&packed.ends);
+        self.numbers = packed.numbers;
+    }
+
+    /// Forgets all lists, and keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.facts.clear();
+        self.ends.clear();
+        self.numbers = HashTable::new();
     }
 
     /// About how much memory it takes.
