@@ -12,6 +12,8 @@ use crate::workspace::{SymbolKey, Workspace};
 
 /// Callers that an answer shows together with the direct ones: beyond them a number says more.
 const SHOWN: usize = 10;
+/// Methods whose callers are counted by name; of those beyond there is one number.
+const MOST_NAMED: usize = 2;
 /// Methods above one that are looked at, nearest first.
 const MOST_ABOVE: usize = 8;
 
@@ -34,12 +36,12 @@ pub(crate) fn add_callers(
     let mut known: HashSet<SymbolKey> = reached.symbols.iter().map(|(key, _)| *key).chain([start]).collect();
     let direct = reached.symbols.iter().filter(|(_, distance)| *distance == 1).count();
     let mut room = SHOWN.saturating_sub(direct);
-    let mut left: Vec<String> = Vec::new();
+    let mut left: Vec<Left> = Vec::new();
     for Above { relation, callers } in above {
         let base = relation.to;
         let shown = callers.len().min(room);
         if callers.len() > shown {
-            left.extend(callers_of(workspace, base, callers.len() - shown, shown > 0));
+            left.extend(Left::of(workspace, base, callers.len() - shown, shown > 0));
         }
         if shown == 0 {
             continue;
@@ -68,25 +70,55 @@ pub(crate) fn add_callers(
 /// How many callers of what a method overrides may run it; for answers that list none of them.
 pub(crate) fn note(workspace: &Workspace, of: SymbolKey, how: &Walk) -> Option<String> {
     let above = above(workspace, of, how);
-    let counted = above
+    let left = above
         .iter()
-        .filter_map(|above| callers_of(workspace, above.relation.to, above.callers.len(), false));
-    said(&counted.collect::<Vec<_>>())
+        .filter_map(|above| Left::of(workspace, above.relation.to, above.callers.len(), false));
+    said(&left.collect::<Vec<_>>())
 }
 
-fn said(callers: &[String]) -> Option<String> {
-    (!callers.is_empty()).then(|| format!("{} may run it, as an override", callers.join(", ")))
+/// Callers of an overridden method that an answer does not show.
+struct Left {
+    /// Which method.
+    of: String,
+    count: usize,
+    /// Whether others are shown.
+    is_rest: bool,
 }
 
-fn callers_of(workspace: &Workspace, base: SymbolKey, count: usize, more: bool) -> Option<String> {
-    let id = workspace.id(base.repository, workspace.symbol(base)?);
-    let callers = match (count, more) {
-        (1, false) => "1 caller".to_string(),
-        (1, true) => "1 more caller".to_string(),
-        (count, false) => format!("{count} callers"),
-        (count, true) => format!("{count} more callers"),
+impl Left {
+    fn of(workspace: &Workspace, base: SymbolKey, count: usize, is_rest: bool) -> Option<Left> {
+        let of = workspace.id(base.repository, workspace.symbol(base)?);
+        Some(Left { of, count, is_rest })
+    }
+}
+
+/// One sentence about all of them, which names the nearest methods.
+fn said(left: &[Left]) -> Option<String> {
+    let (named, others) = left.split_at(left.len().min(MOST_NAMED));
+    let callers = |count: usize, more: &str| match count {
+        1 => format!("1 {more}caller"),
+        count => format!("{count} {more}callers"),
     };
-    Some(format!("{callers} of {id}"))
+    let mut parts: Vec<String> = named
+        .iter()
+        .map(|left| {
+            format!(
+                "{} of {}",
+                callers(left.count, if left.is_rest { "more " } else { "" }),
+                left.of
+            )
+        })
+        .collect();
+    if !others.is_empty() {
+        let count = others.iter().map(|left| left.count).sum();
+        parts.push(format!(
+            "{} of {} more method{}",
+            callers(count, ""),
+            others.len(),
+            if others.len() == 1 { "" } else { "s" }
+        ));
+    }
+    (!parts.is_empty()).then(|| format!("{} may run it, as an override", parts.join(", ")))
 }
 
 /// The methods that this one overrides and that anybody calls, nearest first. That a call of theirs runs this one is inferred, so there
@@ -132,4 +164,25 @@ fn may_dispatch(workspace: &Workspace, call: &Relation, overrides: &Walk, how: &
     }
     let above = traverse::relations(workspace, call.from, overrides);
     !above.iter().any(|relation| relation.to == call.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_methods_are_named() {
+        let left = |of: &str, count, is_rest| Left {
+            of: of.to_string(),
+            count,
+            is_rest,
+        };
+        let mut all = vec![left("a::A.run", 4, true), left("b::B.run", 1, false)];
+        let two = "4 more callers of a::A.run, 1 caller of b::B.run";
+        assert_eq!(said(&all), Some(format!("{two} may run it, as an override")));
+        all.extend([left("c::C.run", 15, false), left("d::D.run", 1, false)]);
+        let rest = "16 callers of 2 more methods";
+        assert_eq!(said(&all), Some(format!("{two}, {rest} may run it, as an override")));
+        assert_eq!(said(&[]), None);
+    }
 }
