@@ -38,7 +38,8 @@ use crate::output::Output;
     lacon bench accuracy . --language csharp --truth calls.jsonl\n\n\
     A truth has one call a line: the lines of a statement, then a line of what it calls and its name.\n  \
     {\"path\":\"a.cs\",\"line\":10,\"end_line\":12,\"to_path\":\"b.cs\",\"to_line\":30,\"to_name\":\"Find\"}\n\
-    What is left out is not compared; a call without `to_` goes outside. Other lines are not judged.")]
+    What is left out is not compared; a call without `to_` goes outside. Other lines are not judged.\n\
+    With a `column`, only the call of the name there is judged; docs/guide/accuracy.md has more.")]
 pub(crate) struct Args {
     /// The project
     directory: PathBuf,
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     /// Compare with the calls in this file instead of what a server says
     #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "references"])]
     truth: Option<PathBuf>,
-    /// Ask only about symbols below this directory of the project
+    /// Ask only about symbols below this directory of the project; of a truth, judge only the calls from there
     #[arg(long, value_name = "PATH", default_value = "")]
     below: String,
     /// Take the server's references that are calls as the truth, for servers whose call hierarchy leaves calls out
@@ -143,8 +144,12 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let resolve_seconds = started.elapsed().as_secs_f64();
     let (callers, overridden) = gather(&tree, &resolved);
     if let Some(file) = &args.truth {
-        let shown = (args.misses, args.json);
-        return truth::compare(file, &tree, &callers, &overridden, shown, output);
+        let shown = truth::Shown {
+            misses: args.misses,
+            json: args.json,
+            below: &args.below,
+        };
+        return truth::compare(file, &tree, &resolved, &overridden, &shown, output);
     }
     let mut comparison = Comparison {
         tree: &tree,

@@ -4,6 +4,9 @@
 //! something between the lines 10 and 12 of `a.cs` calls `Find`, to which line 30 of `b.cs` belongs. Debug information knows statements, not
 //! expressions, and bodies rather than names: hence ranges and lines inside. What is left out is not compared; without any `to_…` something
 //! outside of the tree is called. Only lines that the file names are judged, so a part of the truth is enough.
+//!
+//! A trace of a run knows more: `"column"` is where the called name begins. Then only edges from that very name are judged, and only those that
+//! end in a function: a trace has no word for the class or the variable that was named on the way. `docs/guide/accuracy.md` records one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,13 +14,13 @@ use std::io::BufRead;
 use std::path::Path;
 
 use anyhow::Context;
-use index::model::{FileId, Origin, SymbolRef};
+use index::model::{EdgeKind, FileId, Origin, ResolvedFile, SymbolRef, Target};
 use index::tree::Tree;
 use serde::{Deserialize, Serialize};
-use syntax::facts::Kind;
+use syntax::facts::{Flags, Kind};
 
 use super::tree::MemoryTree;
-use super::{Calls, Overridden, Score, above, origin_name, ratio};
+use super::{Overridden, Score, above, origin_name, ratio};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -26,6 +29,9 @@ use crate::output::Output;
 struct Known {
     path: String,
     line: u32,
+    /// Where the called name begins, in bytes.
+    #[serde(default)]
+    column: Option<u32>,
     #[serde(default)]
     end_line: Option<u32>,
     #[serde(default)]
@@ -52,18 +58,73 @@ struct Report {
     calls: usize,
     found: usize,
     recall: f64,
+    /// The calls whose lines show the name of what they call: the others run something that is not named there.
+    named_calls: usize,
+    named_found: usize,
+    named_recall: f64,
     /// Calls from files that are not in the tree.
     elsewhere: usize,
     by_origin: BTreeMap<&'static str, Score>,
+    by_confidence: BTreeMap<String, Score>,
+    /// By origin, how many places have edges and at how many one of them is right.
+    places: BTreeMap<&'static str, Places>,
+}
+
+#[derive(Serialize, Default)]
+struct Places {
+    found: usize,
+    agreed: usize,
+}
+
+/// A call edge as it leaves its line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ours {
+    column: u32,
+    symbol: SymbolRef,
+    origin: Origin,
+    confidence: u8,
+}
+
+/// Our calls by file and line.
+type Lines = BTreeMap<(FileId, u32), Vec<Ours>>;
+
+/// The calls among the edges; of several from one name to one symbol, the surest.
+fn lines(resolved: &[ResolvedFile]) -> Lines {
+    let mut lines = Lines::new();
+    for (file, resolved) in (0..).zip(resolved) {
+        for edge in &resolved.edges {
+            if let (EdgeKind::Calls | EdgeKind::Instantiates, &Target::Symbol(symbol)) = (edge.kind, &edge.to) {
+                let line = lines.entry((FileId(file), edge.at.line)).or_default();
+                line.push(Ours {
+                    column: edge.at.column,
+                    symbol,
+                    origin: edge.origin,
+                    confidence: edge.confidence,
+                });
+            }
+        }
+    }
+    for line in lines.values_mut() {
+        line.sort_unstable();
+        line.dedup_by_key(|ours| (ours.column, ours.symbol));
+    }
+    lines
+}
+
+/// What is shown, and from which files calls count.
+pub(super) struct Shown<'a> {
+    pub(super) misses: bool,
+    pub(super) json: bool,
+    pub(super) below: &'a str,
 }
 
 /// Reads the truth, compares and prints.
 pub(super) fn compare(
     file: &Path,
     tree: &MemoryTree,
-    calls: &Calls,
+    resolved: &[ResolvedFile],
     overridden: &Overridden,
-    (misses, json): (bool, bool),
+    shown: &Shown<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let text = std::fs::File::open(file).with_context(|| format!("no truth `{}`", file.display()))?;
@@ -73,43 +134,60 @@ pub(super) fn compare(
         if !line.trim().is_empty() {
             let call: Known = serde_json::from_str(&line)
                 .with_context(|| format!("line {} of `{}` is no call", number + 1, file.display()))?;
-            known.insert(call);
+            if call.path.starts_with(shown.below) {
+                known.insert(call);
+            }
         }
     }
     let mut listed = String::new();
-    let report = judge(&known, tree, calls, overridden, &mut listed)?;
-    if misses {
+    let report = judge(&known, tree, resolved, overridden, &mut listed)?;
+    if shown.misses {
         output.text(&listed);
     }
-    if json {
+    if shown.json {
         return output.json(&report);
     }
     output.line(format!(
-        "{} files; recall {:.3} ({}/{} calls); {} calls from files that are not in the tree",
-        report.files, report.recall, report.found, report.calls, report.elsewhere
+        "{} files; recall {:.3} ({}/{} calls), of what is named there {:.3} ({}/{}); {} calls from files that are not in the tree",
+        report.files,
+        report.recall,
+        report.found,
+        report.calls,
+        report.named_recall,
+        report.named_found,
+        report.named_calls,
+        report.elsewhere
     ));
     for (name, score) in &report.by_origin {
-        output.line(format!("{name:<14} {}", score.precision()));
+        let Places { found, agreed } = report.places[name];
+        let places = format!("one of a place's right {:.3} ({agreed}/{found})", ratio(agreed, found));
+        output.line(format!("{name:<14} {}, {places}", plain(score)));
+    }
+    for (name, score) in &report.by_confidence {
+        output.line(format!("{name:<18} {}", plain(score)));
     }
     Ok(())
+}
+
+fn plain(score: &Score) -> String {
+    format!(
+        "precision {:.3} ({}/{}), with overrides {:.3}",
+        ratio(score.agreed, score.found),
+        score.agreed,
+        score.found,
+        ratio(score.agreed + score.overrides, score.found),
+    )
 }
 
 fn judge(
     known: &BTreeSet<Known>,
     tree: &MemoryTree,
-    calls: &Calls,
+    resolved: &[ResolvedFile],
     overridden: &Overridden,
     misses: &mut String,
 ) -> anyhow::Result<Report> {
     let mut report = Report::default();
-    let mut ours: BTreeMap<(FileId, u32), BTreeMap<SymbolRef, Origin>> = BTreeMap::new();
-    for (&symbol, sites) in calls {
-        for ((path, line), (origin, _)) in sites {
-            if let Some(file) = tree.find(path) {
-                ours.entry((file, *line)).or_default().insert(symbol, *origin);
-            }
-        }
-    }
+    let ours = lines(resolved);
     let mut judged: BTreeMap<(FileId, u32), Vec<&Known>> = BTreeMap::new();
     let mut files = BTreeSet::new();
     for call in known {
@@ -124,46 +202,124 @@ fn judge(
         if !call.is_inside() {
             continue;
         }
+        let named = call.to_name.as_deref().is_some_and(|name| {
+            let before = call.line.saturating_sub(1) as usize;
+            let mut lines = tree.text(file).lines().skip(before).take(call.lines().count());
+            lines.any(|line| is_written(line, name))
+        });
         report.calls += 1;
+        report.named_calls += usize::from(named);
         let mut here = call.lines().filter_map(|line| ours.get(&(file, line))).flatten();
-        if here.any(|(&symbol, _)| is_meant(call, symbol, tree)) {
+        if here.any(|ours| is_meant(call, ours.symbol, tree)) {
             report.found += 1;
+            report.named_found += usize::from(named);
         } else {
             let (path, name) = (call.to_path.as_deref(), call.to_name.as_deref());
             let to = format!("{}::{}", path.unwrap_or("?"), name.unwrap_or("?"));
-            writeln!(misses, "only theirs {to} <- {}:{}", call.path, call.line)?;
+            let note = if named { "" } else { " (not named there)" };
+            writeln!(misses, "only theirs {to} <- {}:{}{note}", call.path, call.line)?;
         }
     }
     for (place, calls) in &judged {
-        for (&symbol, &origin) in ours.get(place).into_iter().flatten() {
-            let meant = |symbol: SymbolRef| {
-                calls
-                    .iter()
-                    .any(|call| call.is_inside() && is_meant(call, symbol, tree))
+        let mut right: BTreeMap<(Origin, u32), bool> = BTreeMap::new();
+        for ours in ours.get(place).into_iter().flatten() {
+            let Some(verdict) = verdict(*ours, calls, tree, overridden) else {
+                continue;
             };
-            let agreed = meant(symbol);
-            let overrides = !agreed && above(overridden, symbol).into_iter().any(meant);
-            let score = report.by_origin.entry(origin_name(origin)).or_default();
-            score.found += 1;
-            score.agreed += usize::from(agreed);
-            score.overrides += usize::from(overrides);
-            if !agreed {
-                let facts = tree.facts(symbol.file);
-                let name = symbol.definition.map_or("", |id| facts.text(facts.definition(id).name));
-                let (to, from) = (tree.path(symbol.file), tree.path(place.0));
-                let note = if overrides { ", overrides" } else { "" };
-                let origin = origin_name(origin);
-                writeln!(
-                    misses,
-                    "only ours   {to}::{name} <- {from}:{} ({origin}{note})",
-                    place.1
-                )?;
+            let agreed = verdict == Verdict::Right;
+            let origin = origin_name(ours.origin);
+            let confidence = format!("{origin} {:.2}", f64::from(ours.confidence) / 100.0);
+            let by_origin = report.by_origin.entry(origin).or_default();
+            let by_confidence = report.by_confidence.entry(confidence.clone()).or_default();
+            for score in [by_origin, by_confidence] {
+                score.found += 1;
+                score.agreed += usize::from(agreed);
+                score.overrides += usize::from(verdict == Verdict::Overrides);
             }
+            *right.entry((ours.origin, ours.column)).or_default() |= agreed;
+            if !agreed {
+                let (to, from) = (shown(ours.symbol, tree), tree.path(place.0));
+                let note = if verdict == Verdict::Overrides {
+                    ", overrides"
+                } else {
+                    ""
+                };
+                writeln!(misses, "only ours   {to} <- {from}:{} ({confidence}{note})", place.1)?;
+            }
+        }
+        for ((origin, _), agreed) in right {
+            let places = report.places.entry(origin_name(origin)).or_default();
+            places.found += 1;
+            places.agreed += usize::from(agreed);
         }
     }
     report.files = files.len();
     report.recall = ratio(report.found, report.calls);
+    report.named_recall = ratio(report.named_found, report.named_calls);
     Ok(report)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Right,
+    /// What it overrides is called.
+    Overrides,
+    Wrong,
+}
+
+/// What the calls that are known of its line say of an edge; `None` if they are about other names of the line.
+fn verdict(ours: Ours, calls: &[&Known], tree: &MemoryTree, overridden: &Overridden) -> Option<Verdict> {
+    let about = |call: &&&Known| call.column.is_none_or(|column| column == ours.column);
+    let calls: Vec<&&Known> = calls.iter().filter(about).collect();
+    let by_statement = calls.iter().any(|call| call.column.is_none());
+    if calls.is_empty() || !(by_statement || is_called(ours, &calls[0].path, calls[0].line, tree)) {
+        return None;
+    }
+    let meant = |symbol: SymbolRef| {
+        let mut inside = calls.iter().filter(|call| call.is_inside());
+        inside.any(|call| is_meant(call, symbol, tree))
+    };
+    Some(if meant(ours.symbol) {
+        Verdict::Right
+    } else if above(overridden, ours.symbol).into_iter().any(meant) {
+        Verdict::Overrides
+    } else {
+        Verdict::Wrong
+    })
+}
+
+/// Whether an edge says what a call runs: not the type or variable that it names, nor what runs beside it without being written, such as
+/// a getter that is read before or what enters a context.
+fn is_called(ours: Ours, path: &str, line: u32, tree: &MemoryTree) -> bool {
+    let facts = tree.facts(ours.symbol.file);
+    let Some(definition) = ours.symbol.definition.map(|id| facts.definition(id)) else {
+        return false;
+    };
+    let name = facts.text(definition.name);
+    let function = matches!(
+        definition.kind,
+        Kind::Function | Kind::Method | Kind::Constructor | Kind::Lambda
+    );
+    let called = !name.starts_with("__") || ["__init__", "__new__", "__call__"].contains(&name);
+    let text = tree.find(path).map_or("", |file| tree.text(file));
+    let written = super::word_at(text, line.saturating_sub(1), ours.column) == name;
+    function && (called || written) && !definition.flags.contains(Flags::GETTER)
+}
+
+/// A symbol by its file, line and name.
+fn shown(symbol: SymbolRef, tree: &MemoryTree) -> String {
+    let facts = tree.facts(symbol.file);
+    let path = tree.path(symbol.file);
+    match symbol.definition.map(|id| facts.definition(id)) {
+        Some(definition) => format!("{path}:{}::{}", definition.name_at.line, facts.text(definition.name)),
+        None => path.to_string(),
+    }
+}
+
+/// Whether `name` is a word of the line.
+fn is_written(line: &str, name: &str) -> bool {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|word| word == name)
 }
 
 /// Whether a definition is what a known call calls. A constructor goes by the name of its type.
@@ -173,6 +329,10 @@ fn is_meant(call: &Known, symbol: SymbolRef, tree: &MemoryTree) -> bool {
         return false;
     };
     let named = |wanted: &str| {
+        // What has no name may be called anything.
+        if definition.kind == Kind::Lambda {
+            return true;
+        }
         let type_ = definition.parent.filter(|_| definition.kind == Kind::Constructor);
         let names = [Some(definition.name), type_.map(|type_| facts.definition(type_).name)];
         names.into_iter().flatten().any(|name| facts.text(name) == wanted)
@@ -205,16 +365,46 @@ mod tests {
         ];
         std::fs::write(&truth, lines.join("\n")).unwrap();
         let tree = MemoryTree::read(directory.path(), &["python"]).unwrap();
-        let (calls, overridden) = super::super::gather(&tree, &tree.resolve());
+        let resolved = tree.resolve();
+        let (_, overridden) = super::super::gather(&tree, &resolved);
         let known = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut misses = String::new();
-        let report = judge(&known, &tree, &calls, &overridden, &mut misses).unwrap();
+        let report = judge(&known, &tree, &resolved, &overridden, &mut misses).unwrap();
         assert_eq!((report.calls, report.found, report.elsewhere), (2, 1, 1), "{misses}");
         let resolved = &report.by_origin["ast_resolved"];
         assert_eq!((resolved.agreed, resolved.overrides), (1, 1), "{misses}");
         assert!(
-            misses.contains("only ours   a.py::go <- a.py:10 (ast_resolved, overrides)"),
+            misses.contains("only ours   a.py:5::go <- a.py:10 (ast_resolved 0.98, overrides)"),
             "{misses}"
         );
+    }
+    #[test]
+    fn a_trace_judges_only_functions_at_the_names_that_it_saw() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = "class Cat:\n    def __init__(self): pass\n    def eat(self): pass\nclass Dog:\n    def eat(self): pass\n\n\
+            def feed(animal): animal.eat()\nfeed(Cat()); feed(Dog())\nfeed(Cat()); feed(\"\")\n";
+        std::fs::write(directory.path().join("a.py"), source).unwrap();
+        let lines = [
+            // Only a cat was fed, though the text says that dogs are as well.
+            r#"{"path":"a.py","line":7,"column":25,"to_path":"a.py","to_line":3,"to_name":"eat"}"#,
+            r#"{"path":"a.py","line":8,"column":0,"to_path":"a.py","to_line":7,"to_name":"feed"}"#,
+            r#"{"path":"a.py","line":8,"column":5,"to_path":"a.py","to_line":2,"to_name":"__init__"}"#,
+            // Something outside of the tree ran.
+            r#"{"path":"a.py","line":9,"column":13}"#,
+        ];
+        let tree = MemoryTree::read(directory.path(), &["python"]).unwrap();
+        let resolved = tree.resolve();
+        let known = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut misses = String::new();
+        let report = judge(&known, &tree, &resolved, &Overridden::new(), &mut misses).unwrap();
+        assert_eq!((report.calls, report.found), (3, 3), "{misses}");
+        assert_eq!((report.named_calls, report.named_found), (2, 2), "{misses}");
+        let resolved = &report.by_confidence["ast_resolved 0.98"];
+        assert_eq!((resolved.agreed, resolved.found), (2, 3), "{misses}");
+        let inferred = &report.by_confidence["ast_inferred 0.60"];
+        assert_eq!((inferred.agreed, inferred.found), (1, 2), "{misses}");
+        let places = &report.places["ast_inferred"];
+        assert_eq!((places.agreed, places.found), (1, 1), "{misses}");
+        assert_eq!(misses.lines().count(), 2, "{misses}");
     }
 }
