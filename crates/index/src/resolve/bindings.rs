@@ -140,6 +140,11 @@ impl Bindings {
         }
     }
 
+    /// Every write of `binding`, whenever it happens.
+    pub(super) fn all(&self, binding: u32) -> impl Iterator<Item = Source> + '_ {
+        self.of(binding).iter().map(|write| write.source)
+    }
+
     /// Calls `each` with every write of `binding` that can be there once its scope has run.
     pub(super) fn lasting(&self, binding: u32, each: impl FnMut(Source)) {
         let mut each = each;

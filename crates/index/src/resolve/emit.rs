@@ -157,9 +157,10 @@ impl Emission<'_, '_> {
         let count = |wanted: bool| {
             let mut seen: SmallVec<[End; 8]> = SmallVec::new();
             for &(end, evidence, kind) in ends {
-                // A class and its constructor are one candidate.
-                let companion =
-                    kind == EdgeKind::Calls && ends.iter().any(|(_, _, kind)| *kind == EdgeKind::Instantiates);
+                // A class and its constructor are one candidate; something of outside is another one.
+                let companion = kind == EdgeKind::Calls
+                    && !matches!(end, End::External(_))
+                    && ends.iter().any(|(_, _, kind)| *kind == EdgeKind::Instantiates);
                 if direct(evidence) == wanted && !companion && !seen.contains(&end) {
                     seen.push(end);
                 }

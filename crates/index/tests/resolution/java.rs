@@ -277,3 +277,26 @@ public class Util { public static void go() {} }
 "#,
     );
 }
+
+#[test]
+fn a_variable_that_only_new_instances_are_put_into_runs_what_they_have() {
+    check_calls(
+        r#"
+//- A.java
+abstract class Animal { abstract void speak(); }
+class Dog extends Animal { void speak() {} }
+class Puppy extends Dog { void speak() {} }
+class Cat extends Animal { void speak() {} }
+class Main {
+    void one() { Animal a = new Dog(); a.speak(); }
+                                       //^^^^^ calls A.java:Animal.speak; calls A.java:Dog.speak
+    void two(boolean x) { Animal a = new Puppy(); if (x) a = new Cat(); a.speak(); }
+                                       //                                 ^^^^^ calls A.java:Animal.speak; calls A.java:Cat.speak; calls A.java:Puppy.speak
+    void three() { new Dog().speak(); }
+                           //^^^^^ calls A.java:Dog.speak
+    void four(Animal given) { Animal a = new Dog(); a = given; a.speak(); }
+                                       //                        ^^^^^ calls A.java:Animal.speak; calls A.java:Cat.speak; calls A.java:Dog.speak; calls A.java:Puppy.speak
+}
+"#,
+    );
+}

@@ -288,7 +288,10 @@ impl Emission<'_, '_> {
             }
             Value::Method(function, class) => {
                 ends.push((End::Definition(function), evidence, EdgeKind::Calls));
-                self.dispatch(function, class, ends);
+                match self.made_exactly(reference.expression) {
+                    Some(made) => self.dispatch_exactly(function, class, &made, ends),
+                    None => self.dispatch(function, class, ends),
+                }
             }
             Value::ClassMethod(function, _) | Value::MethodOf(function, _) => {
                 ends.push((End::Definition(function), evidence, EdgeKind::Calls));

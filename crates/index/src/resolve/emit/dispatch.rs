@@ -5,9 +5,10 @@ use syntax::facts::{Expression, ExpressionId, Flags};
 
 use super::{Emission, End, Ends, MAX_DISPATCH};
 use crate::model::{EdgeKind, Evidence};
+use crate::resolve::bindings::Source;
 use crate::resolve::languages::Dispatch;
 use crate::resolve::links::is_function;
-use crate::resolve::value::{Place, Value};
+use crate::resolve::value::{Fact, Place, Value};
 use crate::resolve::words::Key;
 
 impl Emission<'_, '_> {
@@ -146,6 +147,78 @@ impl Emission<'_, '_> {
                 let end = End::Definition(constructor);
                 if !ends.iter().any(|(known, ..)| *known == end) {
                     ends.push((end, Evidence::Dispatch, EdgeKind::Calls));
+                }
+            }
+        }
+    }
+
+    /// The heirs that the receiver of a call may be instead of its declared type, where that is known exactly: it is made in place,
+    /// or a variable holds it that nothing but new instances are put into.
+    pub(super) fn made_exactly(&self, callee: ExpressionId) -> Option<SmallVec<[Place; 2]>> {
+        let facts = self.evaluation.facts;
+        let Expression::Member { object, .. } = *facts.expression(callee) else {
+            return None;
+        };
+        let (mut made, mut declared) = (SmallVec::new(), false);
+        match *facts.expression(object) {
+            Expression::Bound { binding, .. } => {
+                for source in self.evaluation.bindings.all(binding.0) {
+                    match source {
+                        Source::Type(_) => declared = true,
+                        Source::Value(value) => self.add_made(value, &mut made)?,
+                        _ => return None,
+                    }
+                }
+                if made.is_empty() {
+                    return None;
+                }
+            }
+            _ => self.add_made(object, &mut made)?,
+        }
+        // Without a declared type, the receiver is worth what was made and nothing else.
+        if !declared {
+            made.clear();
+        }
+        Some(made)
+    }
+
+    /// Adds the type of a new instance; `None` if the expression is anything else.
+    fn add_made(&self, expression: ExpressionId, made: &mut SmallVec<[Place; 2]>) -> Option<()> {
+        let is_class = |fact: &Fact| matches!(fact.value, Value::Class(_));
+        let makes = match *self.evaluation.facts.expression(expression) {
+            Expression::New { .. } => true,
+            Expression::Call { callee, .. } => self.evaluation.facts_of(callee).iter().all(is_class),
+            _ => false,
+        };
+        let values = self.evaluation.facts_of(expression);
+        if !makes || values.is_empty() {
+            return None;
+        }
+        for fact in values {
+            match fact.value {
+                Value::Instance(class) => made.push(class),
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// What a call of `function` on a `declared` type runs on an instance of one of the types `made`.
+    pub(super) fn dispatch_exactly(&mut self, function: Place, declared: Place, made: &[Place], ends: &mut Ends) {
+        let linker = self.evaluation.linker;
+        let Some(link) = linker.definition(function) else {
+            return;
+        };
+        for &class in made {
+            let members = linker.inherited_members(class, link.name);
+            if members.contains(&function) || !linker.inherits(class, declared) {
+                continue;
+            }
+            for member in members {
+                let fits = !self.evaluation.policy.policy.exact_arguments || linker.overrides(member, function);
+                let end = End::Definition(member);
+                if fits && !ends.iter().any(|(known, ..)| *known == end) {
+                    ends.push((end, Evidence::FollowedValue, EdgeKind::Calls));
                 }
             }
         }

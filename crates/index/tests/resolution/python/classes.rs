@@ -38,6 +38,19 @@ b.f()
 b.g()
 # ^ calls main.py:B.g
 "#;
+    super_of_another_class_goes_on_after_it: r#"
+//- main.py
+class A:
+    def f(self): ...
+class B(A):
+    def f(self): ...
+class C(B):
+    def f(self):
+        super(B, self).f()
+#                      ^ =calls main.py:A.f
+        super(C, self).f()
+#                      ^ =calls main.py:B.f
+"#;
     method_resolution_order: r#"
 //- main.py
 class Base:

@@ -301,6 +301,8 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
         _ => None,
     };
     let meaning = match name {
+        // `super(Other, self)` goes on after another class than the one around: the call itself says which.
+        "super" if !means_own_class(lowering, node) => return Some(value),
         "super" => Expression::Super(lowering.scope),
         "import_module" | "__import__" => Expression::Module(text(lowering, first)?),
         "cast" => {
@@ -321,6 +323,18 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
     };
     let meaning = lowering.push_expression(meaning, node.start_byte());
     Some(meaning)
+}
+
+/// Whether a call of `super` names no class, or the one around.
+fn means_own_class<'t>(lowering: &Lowering<'t>, call: Node<'t>) -> bool {
+    let arguments = lowering.field(call, "arguments");
+    let Some(named) = arguments.and_then(|arguments| arguments.named_child(0)) else {
+        return true;
+    };
+    let Some(own) = lowering.enclosing(|kind| kind == Kind::Class) else {
+        return true;
+    };
+    named.kind() != "identifier" || lowering.text(named) == lowering.names.get(lowering.definitions[own.index()].name)
 }
 
 fn delegate<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
