@@ -33,7 +33,8 @@ pub struct Found {
 }
 
 impl Evaluation<'_> {
-    /// The member `name` of the values. Parameters are looked through only when what is known otherwise has no such member.
+    /// The member `name` of the values. Parameters are looked through only when what is known otherwise has no such member, or
+    /// has it for somebody else.
     pub fn member(&mut self, facts: &[Fact], name: Word, text: &str) -> Set {
         let mut set = Set::default();
         let mut parameters: SmallVec<[Fact; 2]> = SmallVec::new();
@@ -43,7 +44,7 @@ impl Evaluation<'_> {
                 _ => self.member_of(fact, name, text, 3, &mut set),
             }
         }
-        if !parameters.is_empty() && set.is_empty() {
+        if !parameters.is_empty() && (set.is_empty() || self.holds_protocol(facts)) {
             for &fact in self.expand(&parameters).facts() {
                 self.member_of(fact, name, text, 3, &mut set);
             }

@@ -27,6 +27,19 @@ impl Evaluation<'_> {
         })
     }
 
+    /// Whether one of the values is declared by a protocol: what is passed has the members without saying so.
+    pub(super) fn holds_protocol(&self, facts: &[Fact]) -> bool {
+        let protocols = &self.policy.protocols;
+        !protocols.is_empty()
+            && facts.iter().any(|fact| match fact.value {
+                Value::Instance(class) => self
+                    .linker
+                    .bases(class)
+                    .any(|base| matches!(base.value, Value::External(word) if protocols.contains(&word))),
+                _ => false,
+            })
+    }
+
     /// What the sources together are worth. A declared type that is known makes undeclared guesses unnecessary.
     pub(super) fn sources(&mut self, sources: &[Source]) -> Set {
         let mut set = Set::default();
@@ -60,7 +73,8 @@ impl Evaluation<'_> {
                 }
                 Source::Parameter(function, index) => {
                     // An interface may be passed as a function, which tells more than the interface.
-                    if !declared || (self.policy.policy.functions_as_objects && self.holds_interface(&set)) {
+                    let interface = self.policy.policy.functions_as_objects && self.holds_interface(&set);
+                    if !declared || interface || self.holds_protocol(set.facts()) {
                         self.parameter(function, index, &mut set);
                     }
                 }

@@ -89,6 +89,8 @@ pub struct Policy {
     pub builtin_module: &'static str,
     /// External functions whose calls move values: `map`, `functools::partial`.
     pub builtins: &'static [(&'static str, Builtin)],
+    /// Classes of outside whose heirs stand for everything that has their members, which says so nowhere.
+    pub protocols: &'static [&'static str],
     /// Classes of outside with a method that runs another one, which heirs are meant to write: `Thread`, `start`, `run`. Without
     /// the first method: who is given an heir runs the other one (`Runnable`, `run`).
     pub runs: &'static [(&'static str, &'static str, &'static str)],
@@ -352,6 +354,7 @@ impl Policy {
         builtin_names: &[],
         builtin_module: "",
         builtins: &[],
+        protocols: &[],
         runs: &[],
         methods: &[],
         generics: &[],
@@ -392,6 +395,8 @@ pub struct Compiled {
     pub builtin_names: WordMap<Word, Word>,
     /// `builtins` by the word of the external symbol.
     pub builtins: WordMap<Word, Builtin>,
+    /// [`Policy::protocols`] by the word of the external symbol.
+    pub protocols: Vec<Word>,
     /// [`Policy::runs`] by the method that is called: the class of outside, and the method that runs.
     pub runs: WordMap<Word, Vec<(Word, Word)>>,
     /// `methods` by name.
@@ -431,6 +436,7 @@ impl Compiled {
         }
         Compiled {
             policy,
+            protocols: policy.protocols.iter().map(|name| in_module(name)).collect(),
             runs,
             builtin_names: policy
                 .builtin_names

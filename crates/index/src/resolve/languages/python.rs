@@ -62,6 +62,7 @@ pub(super) const PYTHON: Policy = Policy {
         ("asyncio::create_task", Builtin::Same(0)),
         ("atexit::register", Builtin::Same(0)),
     ],
+    protocols: &["typing::Protocol", "typing_extensions::Protocol"],
     runs: &[
         ("threading::Thread", "start", "run"),
         ("multiprocessing::Process", "start", "run"),
