@@ -166,7 +166,7 @@ impl Emission<'_, '_> {
             true => evaluation.facts.definitions.get(links.numbers.position(class.id)),
             false => None,
         };
-        if !definition.is_some_and(|found| evaluation.facts.text(found.name).starts_with(['$', '<'])) {
+        if !definition.is_some_and(|found| is_nameless(evaluation.facts.text(found.name))) {
             return self.run_of(class, Word::of(""));
         }
         let is_open = |id: u32| {
@@ -177,4 +177,11 @@ impl Emission<'_, '_> {
         let members = links.all_members_of(class.id).iter().filter(|(_, _, id)| is_open(*id));
         members.map(|&(_, _, id)| Place { id, ..class }).collect()
     }
+}
+
+/// Whether a name is a number in the place of one: `<class1>`, and `$1` where the language itself numbers such classes. Names
+/// that people write may begin with a dollar too.
+fn is_nameless(name: &str) -> bool {
+    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    name.starts_with('<') || name.strip_prefix('$').is_some_and(is_number)
 }
