@@ -241,6 +241,7 @@ fn passing_mark(passing: Passing) -> &'static str {
         Passing::Rest => "*",
         Passing::KeywordRest => "**",
         Passing::Receiver => "receiver ",
+        Passing::Block => "&",
     }
 }
 

@@ -368,6 +368,8 @@ pub enum Passing {
     KeywordRest,
     /// The receiver: `self`, `cls`, `this`.
     Receiver,
+    /// By the block that is written after the arguments.
+    Block,
 }
 
 /// One inheritance clause.

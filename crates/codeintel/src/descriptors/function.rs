@@ -187,6 +187,7 @@ fn passing(passing: Passing) -> &'static str {
         Passing::Keyword => "keyword",
         Passing::Rest => "rest",
         Passing::KeywordRest => "keyword_rest",
+        Passing::Block => "block",
     }
 }
 

@@ -372,6 +372,14 @@ impl Evaluation<'_> {
             .copied()
             .find(|fact| matches!(fact.value, Value::Instance(_) | Value::Object(_)));
         match operation {
+            Operation::Run => {
+                let receiver = match fact.value {
+                    Value::Method(_, class) => Some(Fact::new(Value::Instance(class), fact.evidence)),
+                    Value::MethodOf(_, object) => Some(Fact::new(Value::Object(object), fact.evidence)),
+                    _ => None,
+                };
+                self.invoke(function, receiver, arguments, set);
+            }
             Operation::Call => self.invoke(function, receiver, &arguments.after(1), set),
             Operation::Apply => {
                 let mut inner = Arguments::default();
@@ -427,11 +435,14 @@ impl Evaluation<'_> {
         }
         let elements = self.element(containers.facts());
         let mut inner = Arguments::default();
+        // A block comes after the value that folding starts from.
+        let start = arguments.get(usize::from(arguments.block.is_none()));
         if operation == Operation::Fold {
-            inner.positional.push((arguments.get(1), false));
+            inner.positional.push((start.clone(), false));
         }
         inner.positional.push((elements.clone(), false));
-        let results = self.call_all(&arguments.get(0), &inner, id);
+        let function = arguments.block.clone().unwrap_or_else(|| arguments.get(0));
+        let results = self.call_all(&function, &inner, id);
         match operation {
             Operation::Map => {
                 let object = self.object(id);
@@ -446,7 +457,7 @@ impl Evaluation<'_> {
             Operation::Find => set.extend(elements.facts()),
             Operation::Fold => {
                 set.extend(results.facts());
-                set.extend(arguments.get(1).facts());
+                set.extend(start.facts());
             }
             _ => {}
         }

@@ -21,6 +21,8 @@ pub struct Arguments {
     pub named: SmallVec<[(Word, Set); 2]>,
     /// Spread mappings.
     pub mappings: SmallVec<[Set; 1]>,
+    /// The block that is written after the others.
+    pub block: Option<Set>,
     /// The first argument when it is a text.
     pub first_text: Option<Word>,
     /// The second argument when it is a text.
@@ -49,6 +51,7 @@ impl Arguments {
             positional: self.positional.iter().skip(skip).cloned().collect(),
             named: self.named.clone(),
             mappings: self.mappings.clone(),
+            block: self.block.clone(),
             ..Arguments::default()
         }
     }
@@ -85,6 +88,7 @@ impl Evaluation<'_> {
                 Expression::Argument { name, value } => match self.facts.text(name) {
                     "*" => arguments.positional.push((self.set_of(value), true)),
                     "**" => arguments.mappings.push(self.set_of(value)),
+                    "&" => arguments.block = Some(self.set_of(value)),
                     _ => arguments.named.push((self.word(name), self.set_of(value))),
                 },
                 Expression::Text(name) => {
@@ -423,6 +427,11 @@ impl Evaluation<'_> {
                 }
             }
         }
+        if let Some(block) = &arguments.block
+            && let Some(index) = parameters.iter().position(|known| known.passing == Passing::Block)
+        {
+            self.pass_one(function, parameters, index, block, None);
+        }
         for (name, values) in &arguments.named {
             match parameters.iter().position(|parameter| parameter.name == *name) {
                 Some(index) => self.pass_one(function, parameters, index, values, None),
@@ -558,8 +567,14 @@ impl Evaluation<'_> {
                     let by_position = position.and_then(|position| arguments.positional.get(position));
                     let name = parameters.get(index as usize).map(|parameter| parameter.name);
                     let by_name = arguments.named.iter().find(|(known, _)| Some(*known) == name);
+                    let is_block = |link: &&ParameterLink| link.passing == Passing::Block;
+                    let by_block = parameters
+                        .get(index as usize)
+                        .filter(is_block)
+                        .and(arguments.block.as_ref());
                     let value = by_name
                         .map(|(_, set)| set)
+                        .or(by_block)
                         .or(by_position.filter(|(_, spread)| !spread).map(|(set, _)| set));
                     match value {
                         Some(value) => set.extend_at_best(value.facts(), Evidence::FollowedValue),

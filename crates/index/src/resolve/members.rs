@@ -356,6 +356,8 @@ impl Evaluation<'_> {
             set.insert(Fact::new(Value::Instance(owner), evidence));
         } else if is_type(link.kind) {
             set.insert(Fact::new(Value::Class(member), evidence));
+        } else if link.flags.contains(Flags::GETTER) && self.policy.policy.calls_properties {
+            set.insert(Fact::new(Value::ClassMethod(member, class), evidence));
         } else if link.flags.contains(Flags::GETTER) && link.flags.contains(Flags::STATIC) {
             let receiver = Fact::new(Value::Class(class), evidence);
             self.returned(member, Some(receiver), &Arguments::default(), set);
@@ -382,6 +384,8 @@ impl Evaluation<'_> {
         };
         if is_type(link.kind) {
             set.insert(Fact::new(Value::Class(member), evidence));
+        } else if link.flags.contains(Flags::GETTER) && self.policy.policy.calls_properties {
+            set.insert(Fact::new(Value::Method(member, receiver), evidence));
         } else if link.flags.contains(Flags::GETTER) {
             let receiver = Fact::new(Value::Instance(receiver), evidence);
             self.pass_receiver(member, self.linker.parameters(member), receiver);

@@ -477,7 +477,7 @@ impl Evaluation<'_> {
         let (mut least, mut most) = (0, 0);
         for parameter in self.linker.parameters(function) {
             match parameter.passing {
-                Passing::Receiver => {}
+                Passing::Receiver | Passing::Block => {}
                 Passing::Rest | Passing::KeywordRest => most = usize::MAX,
                 Passing::Normal | Passing::Keyword => {
                     least += usize::from(!parameter.optional);

@@ -146,3 +146,141 @@ end
 "#,
     );
 }
+
+#[test]
+fn attributes_are_methods_and_give_what_their_variable_holds() {
+    check_calls(
+        r#"
+//- shop.rb
+class Mailer
+  def deliver; end
+end
+class Cart
+  attr_reader :mailer
+  attr_accessor :done
+  class << self
+    attr_accessor :limit
+  end
+  def initialize
+    @mailer = Mailer.new
+#             ^^^^^^ none
+    @done = -> { finish }
+#                ^^^^^^ =calls shop.rb:Cart.finish
+  end
+  def run
+    mailer.deliver
+#   ^^^^^^ =calls shop.rb:Cart.mailer
+#          ^^^^^^^ calls shop.rb:Mailer.deliver
+    done
+#   ^^^^ =calls shop.rb:Cart.done
+    self.class.limit
+#              ^^^^^ =calls shop.rb:Cart.limit
+  end
+  def finish; end
+end
+cart = Cart.new
+#      ^^^^ =calls shop.rb:Cart.initialize
+cart.mailer.deliver
+#    ^^^^^^ =calls shop.rb:Cart.mailer
+#           ^^^^^^^ calls shop.rb:Mailer.deliver
+"#,
+    );
+}
+
+#[test]
+fn blocks_are_called_by_yield_and_by_those_who_name_them() {
+    check_calls(
+        r#"
+//- walk.rb
+class Row
+  def show; end
+end
+class Table
+  def each
+    yield Row.new
+  end
+  def visit(depth = 0, &action)
+    action.call(Row.new)
+  end
+end
+Table.new.each { |row| row.show }
+#         ^^^^ =calls walk.rb:Table.each
+#                          ^^^^ calls walk.rb:Row.show
+Table.new.visit { |row| row.show }
+#         ^^^^^ =calls walk.rb:Table.visit
+#                           ^^^^ calls walk.rb:Row.show
+[Row.new].each(&:show)
+#         ^^^^ calls walk.rb:Row.show
+#               ^^^^^ calls walk.rb:Row.show
+[Row.new].inject(Row.new) { |before, row| before.show }
+#                                                ^^^^ calls walk.rb:Row.show
+def plain(depth)
+  depth.show_nothing
+#       ^^^^^^^^^^^^ none
+end
+plain(1) { |row| row }
+"#,
+    );
+}
+
+#[test]
+fn names_told_as_symbols_and_other_names() {
+    check_calls(
+        r#"
+//- names.rb
+class Machine
+  def start; end
+  alias begin_now start
+  alias_method :launch, :start
+  define_method(:halt) { start }
+#                        ^^^^^ =calls names.rb:Machine.start
+  def run(word)
+    send(:start)
+#   ^^^^ =calls names.rb:Machine.start
+    public_send("halt")
+#   ^^^^^^^^^^^ =calls names.rb:Machine.halt
+    launch
+#   ^^^^^^ calls names.rb:Machine.start
+    begin_now
+#   ^^^^^^^^^ calls names.rb:Machine.start
+    halt
+#   ^^^^ =calls names.rb:Machine.halt
+    method(:start).call
+#                  ^^^^ calls names.rb:Machine.start
+    send(word)
+#   ^^^^ none
+  end
+end
+"#,
+    );
+}
+
+#[test]
+fn a_mixin_calls_what_those_have_who_mix_it_in() {
+    check_calls(
+        r#"
+//- mixins.rb
+module Printing
+  def print_all
+    name
+#   ^^^^ calls mixins.rb:Report.name
+    self.body
+#        ^^^^ calls mixins.rb:Page.body
+    title
+#   ^^^^^ none
+  end
+end
+class Page
+  def body; end
+end
+class Report < Page
+  include Printing
+  def name; end
+end
+class Stranger
+  def title; end
+  def name; end
+end
+"#,
+    );
+}

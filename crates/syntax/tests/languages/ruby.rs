@@ -34,7 +34,7 @@ end
             class Shop.Cart @3-19 "class Cart < Base" extends free Base mixes free Logs doc "A cart of the shop."
             property Shop.Cart.items getter @5-5 "attr_reader :items"
             field Shop.Cart.MAX @6-6 "MAX = 3"
-            constructor Shop.Cart.initialize @7-9 "def initialize(items, owner: nil, *rest, &block)" (items, key owner = nil, *rest, key block)
+            constructor Shop.Cart.initialize @7-9 "def initialize(items, owner: nil, *rest, &block)" (items, key owner = nil, *rest, &block)
             method Shop.Cart.build static @10-12 "def self.build"
             method Shop.Cart.run @13-16 "def run"
             lambda Shop.Cart.run.<lambda1> @15-15 "{ |item|" (item)
@@ -45,7 +45,7 @@ end
             flow this.@items <- parameter items
             return Shop.Cart.initialize <- parameter items
             return Shop.Cart.build <- new def Shop.Cart()
-            return Shop.Cart.run <- free items().each(def Shop.Cart.run.<lambda1>)
+            return Shop.Cart.run <- free items().each(&=def Shop.Cart.run.<lambda1>)
             inherit free Base in Shop.Cart @3:15
             inherit free Logs in Shop.Cart @4:12
             instantiate def Shop.Cart in Shop.Cart.build @11:6

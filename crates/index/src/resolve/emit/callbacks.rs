@@ -56,7 +56,7 @@ impl Emission<'_, '_> {
             Some(Builtin::Copies) => invoked.extend(arguments.positional.get(1).map(|(set, _)| set.clone())),
             _ => {}
         }
-        if let (Some(Operation::Call | Operation::Apply), Expression::Member { object, .. }) =
+        if let (Some(Operation::Run | Operation::Call | Operation::Apply), Expression::Member { object, .. }) =
             (method, *self.evaluation.facts.expression(callee))
         {
             invoked.push(self.evaluation.set_of(object));
@@ -66,6 +66,7 @@ impl Emission<'_, '_> {
         }
         if method.is_some_and(Operation::invokes) && !of_tree {
             invoked.extend(arguments.positional.iter().map(|(set, _)| set.clone()));
+            invoked.extend(arguments.block.clone());
         }
         if builtin.is_none() && method.is_none() && !of_tree {
             invoked.extend(self.called_outside(values, ExpressionId(call)));

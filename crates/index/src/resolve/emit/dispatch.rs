@@ -11,6 +11,9 @@ use crate::resolve::links::is_function;
 use crate::resolve::value::{Fact, Place, Value};
 use crate::resolve::words::Key;
 
+/// Up to how many heirs are asked for a member that a type itself lacks.
+const MAX_HEIRS: usize = 64;
+
 impl Emission<'_, '_> {
     /// Adds the members of the called name in the tree, when they are few and nothing is known of the receiver.
     pub(super) fn guess(&mut self, expression: ExpressionId, ends: &mut Ends) {
@@ -20,17 +23,58 @@ impl Emission<'_, '_> {
             return;
         };
         let policy = self.evaluation.policy.policy;
+        let word = self.evaluation.word(name);
+        let candidates = self.evaluation.linker.members_named(self.evaluation.file, word);
+        if let Some(class) = self.own_instance(expression) {
+            let found = self.members_of_heirs(class, candidates);
+            if !found.is_empty() {
+                let run = |&place: &Place| (End::Definition(place), Evidence::Dispatch, EdgeKind::Calls);
+                return ends.extend(found.iter().map(run));
+            }
+        }
         if policy.builtin_members.contains(&self.evaluation.facts.text(name)) {
             return;
         }
-        let word = self.evaluation.word(name);
-        let candidates = self.evaluation.linker.members_named(self.evaluation.file, word);
         if candidates.len() <= policy.guesses_members || self.is_one_family(candidates) {
             let guesses = candidates
                 .iter()
                 .map(|&place| (End::Definition(place), Evidence::Candidate, EdgeKind::Calls));
             ends.extend(guesses);
         }
+    }
+
+    /// The type around whose own instance a callee is looked up in.
+    fn own_instance(&self, callee: ExpressionId) -> Option<Place> {
+        match *self.evaluation.facts.expression(callee) {
+            Expression::Free { scope, .. } => self.evaluation.receiver_of(scope).0,
+            Expression::Member { object, .. } => self.own_type(object),
+            _ => None,
+        }
+    }
+
+    /// Of the candidates, what instances of the heirs of `class` have: a mixin is run by whoever mixes it in, a base by its heirs.
+    fn members_of_heirs(&self, class: Place, candidates: &[Place]) -> SmallVec<[Place; 4]> {
+        let linker = self.evaluation.linker;
+        let mut found = SmallVec::new();
+        if candidates.is_empty() || candidates.len() > MAX_DISPATCH {
+            return found;
+        }
+        let mut heirs = linker.heirs(class);
+        let mut next = 0;
+        while let Some(&heir) = heirs.get(next).filter(|_| heirs.len() < MAX_HEIRS) {
+            next += 1;
+            for below in linker.heirs(heir) {
+                if !heirs.contains(&below) {
+                    heirs.push(below);
+                }
+            }
+        }
+        let is_theirs = |member: &&Place| {
+            let owner = linker.definition(**member).and_then(|link| link.owner);
+            owner.is_some_and(|owner| heirs.iter().any(|&heir| linker.inherits(heir, owner)))
+        };
+        found.extend(candidates.iter().filter(is_theirs).copied());
+        found
     }
 
     /// Whether all members override one of them, and are few enough to dispatch to.

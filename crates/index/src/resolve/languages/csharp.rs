@@ -20,7 +20,7 @@ pub(super) const CSHARP: Policy = Policy {
     members_named_as_types: true,
     extensions: true,
     methods: &[
-        ("Invoke", Operation::Call),
+        ("Invoke", Operation::Run),
         ("Add", Operation::Append(0)),
         ("Insert", Operation::Append(1)),
         ("Push", Operation::Append(0)),

@@ -53,6 +53,8 @@ pub struct Policy {
     pub module: fn(&Modules<'_>, &ImportSite<'_>) -> ModuleTarget,
     /// Members of the type around a function are visible without a receiver.
     pub bare_members: bool,
+    /// A property is a method: to name it is to call it, and what it gives is not called.
+    pub calls_properties: bool,
     /// Calling a class makes an instance.
     pub calls_construct: bool,
     /// Members that run when an instance is made, the first found first. Definitions of kind `Constructor` count always.
@@ -279,6 +281,8 @@ pub enum Operation {
     Fold,
     /// Calls its arguments with the receiver's payload; gives what they give.
     Then,
+    /// Calls the receiver, a function, with the arguments.
+    Run,
     /// Calls the receiver, a function, with the arguments after the first.
     Call,
     /// Calls the receiver, a function, with the elements of the second argument.
@@ -336,6 +340,7 @@ impl Policy {
         register: |_, _| {},
         module: |modules, site| ModuleTarget::External(modules.external(site, site.module)),
         bare_members: true,
+        calls_properties: false,
         calls_construct: true,
         constructors: &[],
         order: BaseOrder::DepthFirst,

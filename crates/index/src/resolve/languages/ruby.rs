@@ -1,6 +1,6 @@
 //! Ruby: constants are global whatever the file, classes and modules are reopened anywhere, a bare word may be a member.
 
-use super::{BaseOrder, Dispatch, Operation, Policy};
+use super::{BaseOrder, Callbacks, Dispatch, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site, join};
 use crate::resolve::words::Word;
@@ -11,6 +11,7 @@ pub(super) const RUBY: Policy = Policy {
     register,
     module,
     bare_members: true,
+    calls_properties: true,
     calls_construct: false,
     constructors: &["initialize"],
     order: BaseOrder::DepthFirst,
@@ -18,7 +19,7 @@ pub(super) const RUBY: Policy = Policy {
     dispatch: Dispatch::Overrides,
     packages_visible: true,
     methods: &[
-        ("call", Operation::Call),
+        ("call", Operation::Run),
         ("class", Operation::ClassOf),
         ("each", Operation::ForEach),
         ("each_with_index", Operation::ForEach),
@@ -48,6 +49,7 @@ pub(super) const RUBY: Policy = Policy {
         ("inject", Operation::Fold),
         ("reduce", Operation::Fold),
     ],
+    libraries_call: Callbacks::Lambdas,
     guesses_members: 5,
     singletons_apart: true,
     builtin_members: CORE,

@@ -47,7 +47,7 @@ pub(super) fn singleton<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Expr
         lowering.lower(body, Role::Read);
     }
     for definition in &mut lowering.definitions[before..] {
-        if definition.parent == owner && definition.kind == Kind::Method {
+        if definition.parent == owner && matches!(definition.kind, Kind::Method | Kind::Property) {
             definition.flags.insert(Flags::STATIC);
         }
     }
@@ -149,6 +149,42 @@ pub(super) fn mix<'t>(lowering: &mut Lowering<'t>, arguments: Option<Node<'t>>) 
         lowering.add_base(class, type_, BaseKind::Mixes);
     }
     UNKNOWN
+}
+
+/// `alias new old` and `alias_method :new, :old`: another name for a member.
+pub(super) fn alias<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, names: [Option<Node<'t>>; 2]) -> ExpressionId {
+    let [Some(new), Some(old)] = names else { return UNKNOWN };
+    let members = [new, old].map(|name| {
+        let bare = lowering.text(name).trim_matches([':', '"', '\'']);
+        let name = lowering.names.intern(bare);
+        let this = lowering.push_expression(Expression::This(lowering.scope), node.start_byte());
+        lowering.member_expression(this, name)
+    });
+    lowering.reference(members[1], Role::Read, old);
+    lowering.flow(members[0], members[1], node);
+    UNKNOWN
+}
+
+/// `define_method(:name) { … }`: a method whose body is the block.
+pub(super) fn made_method<'t>(
+    lowering: &mut Lowering<'t>,
+    node: Node<'t>,
+    arguments: Option<Node<'t>>,
+) -> Option<ExpressionId> {
+    let block = lowering.field(node, "block")?;
+    let first = lowering.children(arguments?).named().next()?.node;
+    if !matches!(first.kind(), "simple_symbol" | "string") {
+        return None;
+    }
+    let bare = lowering.text(first).trim_matches([':', '"', '\'']);
+    let name = lowering.names.intern(bare);
+    let (rule, children) = (lowering.rule(block), lowering.children(block));
+    let id = lowering.define_as(block, rule, &children, None, node);
+    let definition = &mut lowering.definitions[id.index()];
+    (definition.name, definition.name_at) = (name, Lowering::position(first));
+    definition.kind = Kind::Method;
+    lowering.bind_definition(lowering.scope, id);
+    Some(UNKNOWN)
 }
 
 /// `attr_reader :a, :b`: properties that give `@a` and `@b`.

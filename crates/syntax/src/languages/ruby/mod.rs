@@ -6,7 +6,10 @@
 mod classes;
 
 use crate::engine::{Declare, Hoist, Hooks, Lowering, UNKNOWN};
-use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Flow, Import, ImportForm, Kind, Role};
+use crate::facts::{
+    BindingId, Bound, DefinitionId, Expression, ExpressionId, Flow, Import, ImportForm, Kind, Name, Parameter, Passing,
+    Role,
+};
 use tree_sitter::Node;
 
 pub(super) struct Ruby;
@@ -30,6 +33,12 @@ impl Hooks for Ruby {
             "binary" => either(lowering, node),
             "rescue" => Some(rescue(lowering, node)),
             "return" => Some(returned(lowering, node)),
+            "yield" => Some(yielded(lowering, node)),
+            "alias" => Some(classes::alias(
+                lowering,
+                node,
+                [lowering.field(node, "name"), lowering.field(node, "alias")],
+            )),
             _ => None,
         }
     }
@@ -89,6 +98,19 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
             "attr_reader" | "attr_accessor" | "attr_writer" if classes::in_type(lowering) => {
                 return Some(classes::attributes(lowering, node, arguments));
             }
+            "alias_method" if classes::in_type(lowering) => {
+                let names: Vec<Node<'t>> = lowering.children(arguments?).named().map(|child| child.node).collect();
+                return Some(classes::alias(
+                    lowering,
+                    node,
+                    [names.first().copied(), names.get(1).copied()],
+                ));
+            }
+            "define_method" if classes::in_type(lowering) => {
+                if let Some(made) = classes::made_method(lowering, node, arguments) {
+                    return Some(made);
+                }
+            }
             "private" | "protected" | "public" | "module_function" | "private_class_method" => return None,
             "raise" | "puts" | "p" | "print" | "lambda" | "proc" => {}
             _ => {}
@@ -99,6 +121,16 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
     }
     let (listed, count) = lowering.listed_arguments(arguments);
     let block = lowering.field(node, "block");
+    let told = listed
+        .as_ref()
+        .and_then(|listed| listed.named().next())
+        .map(|first| first.node);
+    let told = told.and_then(|first| symbol(lowering, first));
+    if let (Some(name), "method", 1) = (told, text, count) {
+        return Some(named_member(lowering, receiver, name, method));
+    }
+    // `x.send(:name, …)` is `x.name(…)`.
+    let sent = told.filter(|_| matches!(text, "send" | "__send__" | "public_send"));
     let makes = text == "new" && (receiver.is_some() || classes::class_around(lowering).is_some());
     let target = match (receiver, makes) {
         (Some(receiver), true) => {
@@ -115,7 +147,7 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
         }
         (Some(receiver), false) => {
             let object = lowering.lower(receiver, Role::Read);
-            let name = lowering.name_of(method);
+            let name = sent.unwrap_or_else(|| lowering.name_of(method));
             let member = lowering.member_expression(object, name);
             lowering.call_arguments = count;
             lowering.reference(member, Role::Call, method);
@@ -123,7 +155,9 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
             member
         }
         (None, false) => {
-            let target = lowering.name_expression(method);
+            let name = sent.unwrap_or_else(|| lowering.name_of(method));
+            let scope = lowering.scope;
+            let target = lowering.push_expression(Expression::Free { name, scope }, method.start_byte());
             lowering.call_arguments = count;
             lowering.reference(target, Role::Call, method);
             lowering.call_arguments = 0;
@@ -137,11 +171,22 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
             .into_iter()
             .collect(),
     };
-    if let Some(block) = block {
-        values.push(lowering.lower(block, Role::Read));
+    let last = listed.as_ref().and_then(|listed| listed.named().last());
+    if let Expression::Member { object, .. } = lowering.expression(target)
+        && let Some(block) = last.and_then(|last| symbol_block(lowering, object, last.node))
+    {
+        values.pop();
+        values.push(block);
     }
-    if receiver.is_none() && matches!(text, "lambda" | "proc") && values.len() == 1 {
-        return values.pop();
+    if sent.is_some() && !values.is_empty() {
+        values.remove(0);
+    }
+    if let Some(block) = block {
+        let value = lowering.lower(block, Role::Read);
+        if receiver.is_none() && matches!(text, "lambda" | "proc") && values.is_empty() {
+            return Some(value);
+        }
+        values.push(as_block(lowering, value, block));
     }
     let arguments = lowering.push_list(&values);
     let expression = if makes {
@@ -252,10 +297,95 @@ fn require<'t>(lowering: &mut Lowering<'t>, word: &str, arguments: Option<Node<'
     UNKNOWN
 }
 
-/// `&:name` calls the method of that name; `&block` passes the block on.
+/// `&block` passes the block on.
 fn block_argument<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let inner = lowering.children(node).named().next().map(|child| child.node);
-    inner.map_or(UNKNOWN, |inner| lowering.lower(inner, Role::Read))
+    let value = inner.map_or(UNKNOWN, |inner| lowering.lower(inner, Role::Read));
+    as_block(lowering, value, node)
+}
+
+/// `all.each(&:name)` calls that method of every element.
+fn symbol_block<'t>(lowering: &mut Lowering<'t>, container: ExpressionId, last: Node<'t>) -> Option<ExpressionId> {
+    if last.kind() != "block_argument" {
+        return None;
+    }
+    let inner = lowering.children(last).named().next()?.node;
+    let name = symbol(lowering, inner)?;
+    let element = lowering.wrap(container, Expression::Element);
+    let member = lowering.member_expression(element, name);
+    lowering.reference(member, Role::Call, inner);
+    Some(as_block(lowering, member, last))
+}
+
+/// An argument that is passed as block.
+fn as_block<'t>(lowering: &mut Lowering<'t>, value: ExpressionId, node: Node<'t>) -> ExpressionId {
+    let name = lowering.names.intern("&");
+    lowering.push_expression(Expression::Argument { name, value }, node.start_byte())
+}
+
+/// The name that a symbol or a plain text says.
+fn symbol<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Name> {
+    let text = lowering.text(node);
+    let bare = match node.kind() {
+        "simple_symbol" => text.strip_prefix(':')?,
+        "string" => text.trim_matches(['"', '\'']),
+        _ => return None,
+    };
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '?' | '!' | '=');
+    (!bare.is_empty() && bare.chars().all(plain)).then(|| lowering.names.intern(bare))
+}
+
+/// `method(:name)` is the method as a value.
+fn named_member<'t>(lowering: &mut Lowering<'t>, receiver: Option<Node<'t>>, name: Name, at: Node<'t>) -> ExpressionId {
+    let member = match receiver {
+        Some(receiver) => {
+            let object = lowering.lower(receiver, Role::Read);
+            lowering.member_expression(object, name)
+        }
+        None => {
+            let scope = lowering.scope;
+            lowering.push_expression(Expression::Free { name, scope }, at.start_byte())
+        }
+    };
+    lowering.reference(member, Role::Read, at);
+    member
+}
+
+/// `yield` calls the block that the method around is given, whether it names one or not.
+fn yielded<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let arguments = lowering.children(node).named().next().map(|child| child.node);
+    let (listed, count) = lowering.listed_arguments(arguments);
+    let at = node.start_byte();
+    let method = lowering.enclosing(|kind| matches!(kind, Kind::Method | Kind::Constructor | Kind::Function));
+    let callee = match method.and_then(|method| block_of(lowering, method)) {
+        Some(binding) => lowering.push_expression(Expression::Bound { binding, at: at as u32 }, at),
+        None => UNKNOWN,
+    };
+    if callee != UNKNOWN {
+        lowering.call_arguments = count;
+        lowering.reference(callee, Role::Call, node);
+        lowering.call_arguments = 0;
+    }
+    let arguments = lowering.lower_arguments(arguments, listed.as_ref());
+    lowering.push_expression(Expression::Call { callee, arguments }, at)
+}
+
+/// What the block of a method is bound to.
+fn block_of(lowering: &mut Lowering<'_>, method: DefinitionId) -> Option<BindingId> {
+    let definition = &lowering.definitions[method.index()];
+    let named = definition
+        .parameters
+        .iter()
+        .find(|known| known.passing == Passing::Block);
+    if let Some(named) = named {
+        return named.binding;
+    }
+    let scope = definition.body?;
+    let name = lowering.names.intern("&");
+    let binding = lowering.bind(scope, name, Bound::Parameter(method), 0);
+    let parameter = Parameter::untyped(name, Some(binding), Passing::Block);
+    lowering.definitions[method.index()].parameters.push(parameter);
+    Some(binding)
 }
 
 /// `a || b` is one of both.
