@@ -74,8 +74,10 @@ use crate::tree::{Change, Keep, Resolve, Tree};
 use evaluate::{Evaluation, Left};
 use linker::Linker;
 use slots::{Slots, SlottedTree};
+use smallvec::SmallVec;
 use syntax::FileFacts;
 use tables::{Contributions, Felt, Round};
+use value::Fact;
 use view::{Notes, View};
 use words::{Identity, Key, WordMap};
 
@@ -422,15 +424,30 @@ impl History {
     /// Replaces what the sorted `files` said, and adds the keys about which something else is known now. Returns the files, sorted,
     /// that know something else about further keys because the others have it from them alone.
     fn exchange(&mut self, files: &[u32], said: Vec<Said>, changed: &mut Changed) -> Vec<u32> {
+        // By key, the files that say something else about it, by their position.
+        let mut keys: Vec<(Key, u32)> = Vec::new();
+        for (at, (&file, now)) in (0..).zip(files.iter().zip(&said)) {
+            let before = &self.said[file as usize].contributions;
+            now.contributions.difference(before, |key| keys.push((key, at)));
+        }
+        keys.sort_unstable();
+        let by_key: Vec<&[(Key, u32)]> = keys.chunk_by(|one, next| one.0 == next.0).collect();
+        let felt: Vec<Felt> = by_key
+            .par_iter()
+            .map(|by| {
+                let now = |&(key, at): &(Key, u32)| (files[at as usize], said[at as usize].contributions.get(key));
+                let changed: SmallVec<[(u32, &[Fact]); 2]> = by.iter().map(now).collect();
+                self.round.felt_by(by[0].0, &changed)
+            })
+            .collect();
         let mut alone = Vec::new();
-        for (&file, now) in files.iter().zip(&said) {
-            let (before, now) = (&self.said[file as usize].contributions, &now.contributions);
-            now.difference(before, |key| {
-                match self.round.felt_by(key, (before.get(key), now.get(key)), files) {
-                    Felt::All => add_changed(changed, key, file),
-                    Felt::Alone(few) => alone.extend(few),
-                }
-            });
+        for (by, felt) in by_key.into_iter().zip(felt) {
+            match felt {
+                Felt::All => by
+                    .iter()
+                    .for_each(|&(key, at)| add_changed(changed, key, files[at as usize])),
+                Felt::Alone(few) => alone.extend(few),
+            }
         }
         for (&file, said) in files.iter().zip(said) {
             self.put(file, Arc::new(said));

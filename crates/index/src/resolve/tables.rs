@@ -94,6 +94,9 @@ pub struct Contributors {
     unused: Vec<u32>,
 }
 
+/// Not the number of any file.
+const NOBODY: u32 = u32::MAX;
+
 /// Marks a number in the table as that of a list.
 const LIST: u32 = 1 << 31;
 
@@ -198,27 +201,122 @@ impl Round {
         }
     }
 
-    /// Who reads something else about `key` when one of the sorted `files` says `now` instead of `before`.
+    /// Who reads something else about `key` once the `changed` files say what stands beside them.
     ///
-    /// A fact that others state as well makes no difference: what is read is what all of them say together. Those others are two,
-    /// because whoever reads leaves out what it says itself; where there is one, that one alone feels the difference.
-    pub(super) fn felt_by(&self, key: Key, (before, now): (&[Fact], &[Fact]), files: &[u32]) -> Felt {
-        let gone = before.iter().filter(|fact| !now.contains(fact));
-        let come = now.iter().filter(|fact| !before.contains(fact));
-        let mut alone = SmallVec::new();
-        for fact in gone.chain(come) {
-            let states = |file: &&u32| {
-                let known = self.contributions[**file as usize].get(key).iter();
-                files.binary_search(file).is_err() && { known }
-                    .any(|known| known.value == fact.value && known.evidence <= fact.evidence)
-            };
-            let mut others = self.contributors.get(key).iter().filter(states);
-            match (others.next(), others.next()) {
-                (None, _) => return Felt::All,
-                (Some(&one), None) => alone.push(one),
-                (Some(_), Some(_)) => {}
+    /// What is read is what all say together, so a fact makes no difference that others state as well, nor one beside which there
+    /// is too much to be told apart. Whoever reads leaves out what it says itself: where nobody else feels a difference, those may
+    /// without whom there would be one.
+    pub(super) fn felt_by(&self, key: Key, changed: &[(u32, &[Fact])]) -> Felt {
+        let contributors = self.contributors.get(key);
+        let stays = |file: &u32| !changed.iter().any(|(known, _)| known == file);
+        let together = |without: u32| {
+            let mut set = Set::default();
+            for &file in contributors.iter().filter(|file| **file != without && stays(file)) {
+                set.extend(self.contributions[file as usize].get(key));
+                if set.is_full() {
+                    break;
+                }
+            }
+            set
+        };
+        let differs = |rest: &Set, without: u32| {
+            let (mut before, mut after) = (rest.clone(), rest.clone());
+            for (file, now) in changed.iter().filter(|(file, _)| *file != without) {
+                before.extend(self.contributions[*file as usize].get(key));
+                after.extend(now);
+            }
+            before != after
+        };
+        let rest = together(NOBODY);
+        if differs(&rest, NOBODY) {
+            return Felt::All;
+        }
+        let mut alone: SmallVec<[u32; 2]> = changed.iter().map(|(file, _)| *file).collect();
+        alone.retain(|file| differs(&rest, *file));
+        let mut known = Set::default();
+        for &file in contributors.iter().filter(|file| stays(file)) {
+            let own = self.contributions[file as usize].get(key);
+            let mut adds = false;
+            for &fact in own {
+                adds |= known.grow(fact);
+            }
+            if adds && differs(&together(file), file) {
+                alone.push(file);
+            }
+            if known.is_full() {
+                break;
             }
         }
         Felt::Alone(alone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Evidence;
+    use crate::resolve::value::{MAX_SET, Place, Value};
+
+    const KEY: Key = Key(7);
+
+    fn class(id: u32) -> Fact {
+        let place = Place { file: 0, id };
+        Fact::new(Value::Class(place), Evidence::FollowedValue)
+    }
+
+    fn classes(ids: impl IntoIterator<Item = u32>) -> Vec<Fact> {
+        ids.into_iter().map(class).collect()
+    }
+
+    /// A round in which each file says these about [`KEY`].
+    fn round(said: &[&[Fact]]) -> Round {
+        let mut round = Round::silent(said.len());
+        for (file, facts) in (0..).zip(said).filter(|(_, facts)| !facts.is_empty()) {
+            let contributions = Contributions::new(vec![(KEY, facts)]);
+            let nothing = Contributions::default();
+            round.contributors.replace(file, &nothing, &contributions);
+            round.contributions[file as usize] = Arc::new(contributions);
+        }
+        round
+    }
+
+    fn alone(felt: Felt) -> Option<Vec<u32>> {
+        match felt {
+            Felt::All => None,
+            Felt::Alone(few) => Some(few.into_vec()),
+        }
+    }
+
+    #[test]
+    fn what_nobody_else_states_is_felt_by_all() {
+        let round = round(&[&classes([1]), &[]]);
+        assert_eq!(alone(round.felt_by(KEY, &[(1, &classes([2]))])), None);
+        assert_eq!(alone(round.felt_by(KEY, &[(0, &[])])), None);
+    }
+
+    #[test]
+    fn what_one_other_states_is_felt_by_that_one() {
+        let round = round(&[&classes([1]), &[], &[]]);
+        assert_eq!(alone(round.felt_by(KEY, &[(1, &classes([1]))])), Some(vec![0]));
+        // It moves from one file to another: both know it from the other now.
+        let moved = round.felt_by(KEY, &[(0, &[]), (1, &classes([1]))]);
+        assert_eq!(alone(moved), Some(vec![0, 1]));
+    }
+
+    #[test]
+    fn what_two_others_state_is_felt_by_nobody() {
+        let round = round(&[&classes([1]), &classes([1]), &[]]);
+        assert_eq!(alone(round.felt_by(KEY, &[(2, &classes([1]))])), Some(vec![]));
+    }
+
+    #[test]
+    fn one_more_of_too_many_is_felt_by_nobody() {
+        let many = classes(1..=MAX_SET as u32 + 1);
+        let others: Vec<&[Fact]> = many.chunks(1).chain([&many[..], &[][..]]).collect();
+        let last = others.len() as u32 - 1;
+        let round = round(&others);
+        assert_eq!(alone(round.felt_by(KEY, &[(last, &classes([99]))])), Some(vec![]));
+        let better = [Fact::new(class(99).value, Evidence::Lexical)];
+        assert_eq!(alone(round.felt_by(KEY, &[(last, &better)])), None, "known directly");
     }
 }
