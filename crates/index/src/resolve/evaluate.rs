@@ -11,7 +11,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Name};
 
-use super::Changed;
+use super::Sought;
 use super::bindings::Bindings;
 use super::languages::{BaseOrder, Compiled};
 use super::linker::Names;
@@ -110,7 +110,7 @@ impl<'a> Evaluation<'a> {
         file: u32,
         facts: &'a FileFacts,
         left: Left,
-        changed: Option<&Changed>,
+        changed: Option<&Sought<'_>>,
     ) -> Evaluation<'a> {
         let ledger = Ledger::follow(left.pass, round, file, changed);
         let mut evaluation = Evaluation::with(linker, round, file, facts, ledger, left.bindings);
@@ -164,10 +164,9 @@ impl<'a> Evaluation<'a> {
     fn run(&mut self) {
         for _ in 0..MAX_PASSES {
             while let Some(step) = self.ledger.next() {
-                if self.ledger.begin(step) {
-                    self.perform(step);
-                    self.ledger.end();
-                }
+                self.ledger.begin(step);
+                self.perform(step);
+                self.ledger.end();
             }
             self.ledger.end_pass();
             if !self.ledger.is_restless() {

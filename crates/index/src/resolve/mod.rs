@@ -207,13 +207,14 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
     let shelf = Shelf::new(if follows { 0 } else { files }, SHELF_BYTES);
     for number in 0..ROUNDS {
         let keep_edges = number > 0 && known <= MAX_KEPT;
+        let sought = changed.as_ref().map(Sought::new);
         let next: Vec<Option<(Said, Option<ResolvedFile>)>> = (0..files)
             .into_par_iter()
             .map(|file| {
                 let affected = is_file[file]
-                    && changed
+                    && sought
                         .as_ref()
-                        .is_none_or(|changed| before.said[file].is_affected(file as u32, changed));
+                        .is_none_or(|sought| sought.is_in_any_order(&before.said[file].reads, file as u32));
                 affected.then(|| {
                     say(
                         tree,
@@ -221,7 +222,7 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
                         &before.round,
                         file as u32,
                         keep_edges,
-                        changed.as_ref(),
+                        sought.as_ref(),
                         &shelf,
                     )
                 })
@@ -240,6 +241,7 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
     }
     let last = &before;
     let changed = changed.unwrap_or_default();
+    let sought = Sought::new(&changed);
     let read: Vec<Arc<[Key]>> = kept
         .into_par_iter()
         .enumerate()
@@ -248,13 +250,13 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
                 return nothing.clone();
             }
             let said = &last.said[file];
-            let (edges, reads) = if said.is_affected(file as u32, &changed) {
-                emit(tree, &linker, &last.round, file as u32, Some(&changed), &shelf)
+            let (edges, reads) = if sought.is_in_any_order(&said.reads, file as u32) {
+                emit(tree, &linker, &last.round, file as u32, Some(&sought), &shelf)
             } else {
                 let edges = edges.or_else(|| emit_settled(tree, &linker, &last.round, file as u32, &shelf));
                 match edges {
                     Some(edges) => (edges, said.reads.clone()),
-                    None => emit(tree, &linker, &last.round, file as u32, Some(&changed), &shelf),
+                    None => emit(tree, &linker, &last.round, file as u32, Some(&sought), &shelf),
                 }
             };
             sink(FileId(file as u32), edges);
@@ -343,9 +345,13 @@ struct Sought<'a> {
 impl<'a> Sought<'a> {
     /// Bits of the sieve for one key.
     const BITS: usize = 16;
+    /// Least and most words of it.
+    const WORDS: (usize, usize) = (16, 1 << 15);
 
     fn new(keys: &'a Changed) -> Sought<'a> {
-        let words = (keys.len() * Self::BITS / 64).next_power_of_two().clamp(16, 1 << 12);
+        let words = (keys.len() * Self::BITS / 64)
+            .next_power_of_two()
+            .clamp(Self::WORDS.0, Self::WORDS.1);
         let mut sieve = vec![0; words].into_boxed_slice();
         // In which order bits are set cannot be seen.
         keys.keys().for_each(|key| {
@@ -366,26 +372,24 @@ impl<'a> Sought<'a> {
             let mut keys = self.keys.iter();
             return keys.any(|(key, &by)| by != reader && reads.binary_search(key).is_ok());
         }
-        let may_be = |key: Key| {
-            let (word, bit) = Self::place(key, self.sieve.len());
-            self.sieve[word] & bit != 0
-        };
-        let by_others = |key| self.keys.get(key).is_some_and(|&by| by != reader);
-        !self.keys.is_empty() && reads.iter().any(|key| may_be(*key) && by_others(key))
+        self.is_in_any_order(reads, reader)
+    }
+
+    /// As [`Sought::is_in`], where nobody sorted the `reads`.
+    fn is_in_any_order(&self, reads: &[Key], reader: u32) -> bool {
+        !self.keys.is_empty() && reads.iter().any(|&key| self.is_by_others(key, reader))
+    }
+
+    /// Whether the key is said differently by others than `reader`.
+    fn is_by_others(&self, key: Key, reader: u32) -> bool {
+        let (word, bit) = Self::place(key, self.sieve.len());
+        self.sieve[word] & bit != 0 && self.keys.get(&key).is_some_and(|&by| by != reader)
     }
 }
 
 /// Keys that someone is said to have changed, as if nobody in particular had.
 fn by_nobody(keys: &Keys) -> Changed {
     keys.iter().map(|&key| (key, MANY)).collect()
-}
-
-impl Said {
-    /// As [`Sought::is_in`], where so much changes that order would not help.
-    fn is_affected(&self, reader: u32, changed: &Changed) -> bool {
-        let by_others = |key| changed.get(key).is_some_and(|&by| by != reader);
-        !changed.is_empty() && self.reads.iter().any(by_others)
-    }
 }
 
 impl Default for Said {
@@ -520,7 +524,7 @@ fn say(
     round: &Round,
     file: u32,
     keep: bool,
-    changed: Option<&Changed>,
+    changed: Option<&Sought<'_>>,
     shelf: &Shelf,
 ) -> (Said, Option<ResolvedFile>) {
     let facts = tree.facts(FileId(file));
@@ -553,7 +557,7 @@ fn emit(
     linker: &Linker,
     round: &Round,
     file: u32,
-    changed: Option<&Changed>,
+    changed: Option<&Sought<'_>>,
     shelf: &Shelf,
 ) -> (ResolvedFile, Arc<[Key]>) {
     let facts = tree.facts(FileId(file));
@@ -582,7 +586,7 @@ fn evaluate<'a>(
     file: u32,
     facts: &'a FileFacts,
     left: Option<Box<Left>>,
-    changed: Option<&Changed>,
+    changed: Option<&Sought<'_>>,
 ) -> Evaluation<'a> {
     match left {
         Some(left) => Evaluation::resume(view, round, file, facts, *left, changed),

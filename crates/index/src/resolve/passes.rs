@@ -10,19 +10,22 @@
 
 mod kept;
 mod pool;
+mod said;
 mod spare;
 
 use std::cell::RefCell;
 
-use super::Changed;
+use super::Sought;
 use super::tables::Round;
 use super::value::{Fact, Set};
 use super::words::{Key, Word, WordMap};
 use crate::model::Evidence;
+use hashbrown::HashTable;
 
 pub(super) use kept::Kept;
 use kept::Settled;
 use pool::{EMPTY, Pool};
+use said::SaidBy;
 
 /// A key that the file reads or contributes to.
 struct Slot {
@@ -104,7 +107,8 @@ pub(super) struct Ledger {
     values: Vec<u32>,
     /// Following, by expression: its value is not what it was when the pass was kept.
     news: Vec<bool>,
-    numbers: WordMap<Key, u32>,
+    /// Numbers of slots, by their key.
+    numbers: HashTable<u32>,
     slots: Vec<Slot>,
     /// By slot: when what the file itself says changed last.
     slot_changed: Vec<u32>,
@@ -128,7 +132,10 @@ pub(super) struct Ledger {
     step: u32,
     /// Start of what it said.
     since: usize,
-    any_touched: bool,
+    /// The slots that are touched.
+    touched: Vec<u32>,
+    /// The steps that say something, or did: a tenth of all. A first pass lists them in order.
+    sayers: Vec<u32>,
     /// Something changed after a step looked at it that this pass does not come to any more.
     restless: bool,
     restless_at_first: bool,
@@ -141,9 +148,9 @@ pub(super) struct Ledger {
     next: usize,
     any_news: bool,
     journal: Vec<Undo>,
-    /// Following: (slot, step) for everything that was said when the pass was kept, sorted; and since.
-    sayers: Option<Vec<(u32, u32)>>,
-    new_sayers: Vec<(u32, u32)>,
+    /// Following: who said what when the pass was kept, and who says it since.
+    said_by: Option<SaidBy>,
+    said_since: Vec<(u32, u32)>,
 }
 
 impl Ledger {
@@ -160,14 +167,14 @@ impl Ledger {
 
     /// A kept first pass, ready to be followed after rounds in which other files said something new about `changed`; about
     /// anything if that is not known.
-    pub(super) fn follow(kept: Kept, round: &Round, reader: u32, changed: Option<&Changed>) -> Ledger {
+    pub(super) fn follow(kept: Kept, round: &Round, reader: u32, changed: Option<&Sought<'_>>) -> Ledger {
         let mut ledger = kept.unpack();
         ledger.refresh(round, reader, changed);
         ledger
     }
 
-    fn refresh(&mut self, round: &Round, reader: u32, changed: Option<&Changed>) {
-        let may_differ = |key: Key| changed.is_none_or(|changed| changed.get(&key).is_some_and(|&by| by != reader));
+    fn refresh(&mut self, round: &Round, reader: u32, changed: Option<&Sought<'_>>) {
+        let may_differ = |key: Key| changed.is_none_or(|changed| changed.is_by_others(key, reader));
         for (slot, news) in self.slots.iter_mut().zip(&mut self.slot_news) {
             if slot.others != UNREAD && may_differ(slot.key) {
                 let mut now = Set::default();
@@ -221,15 +228,30 @@ impl Ledger {
             + self.journal.len() * size_of::<(u32, u32)>()
     }
 
-    /// The next step that this pass may have to run.
+    /// The next step that this pass has to run: one that would not say the same again.
     pub(super) fn next(&mut self) -> Option<usize> {
         let position = self.next;
-        self.next += 1;
-        match self.pass {
+        let found = match self.pass {
             Pass::First => (position < self.traces.len()).then_some(position),
             Pass::Followed if !self.any_news => None,
-            Pass::Followed | Pass::Later => self.open.get(position).map(|&step| step as usize),
-        }
+            Pass::Followed => self.next_open(position, |ledger, trace, inputs| ledger.has_news(trace, inputs)),
+            Pass::Later => self.next_open(position, |ledger, trace, inputs| ledger.is_stale(trace, inputs)),
+        };
+        self.next = found? + 1;
+        Some(match self.pass {
+            Pass::First => found?,
+            _ => self.open[found?] as usize,
+        })
+    }
+
+    /// The position of the next open step that `runs`, given what it looked at.
+    fn next_open(&self, position: usize, runs: impl Fn(&Ledger, &Trace, &[u32]) -> bool) -> Option<usize> {
+        let inputs = self.inputs.borrow();
+        let found = self.open.get(position..)?.iter().position(|&step| {
+            let trace = &self.traces[step as usize];
+            runs(self, trace, &inputs[trace.inputs.0 as usize..trace.inputs.1 as usize])
+        });
+        Some(position + found?)
     }
 
     /// Starts another pass.
@@ -242,19 +264,10 @@ impl Ledger {
         self.restless
     }
 
-    /// Starts a step; false when it would say the same again.
-    pub(super) fn begin(&mut self, step: usize) -> bool {
-        let trace = self.traces[step];
-        let runs = match self.pass {
-            Pass::First => true,
-            Pass::Followed => self.has_news(trace),
-            Pass::Later => self.is_stale(trace),
-        };
-        if !runs {
-            return false;
-        }
+    /// Starts a step.
+    pub(super) fn begin(&mut self, step: usize) {
         if self.pass == Pass::Later {
-            self.journal.push(Undo::Trace(step as u32, trace));
+            self.journal.push(Undo::Trace(step as u32, self.traces[step]));
             self.clock += 1;
         } else {
             self.clock = step as u32 + 1;
@@ -267,7 +280,6 @@ impl Ledger {
         let trace = &mut self.traces[step];
         trace.at = self.clock;
         trace.inputs.0 = inputs.len() as u32;
-        true
     }
 
     /// Ends the step that was started.
@@ -297,6 +309,9 @@ impl Ledger {
             return;
         }
         self.traces[step].said = now;
+        if before.0 == before.1 {
+            self.sayers.push(self.step);
+        }
         for at in before.0..before.1 {
             self.touch(self.said[at as usize].0);
         }
@@ -304,7 +319,7 @@ impl Ledger {
             for at in now.0..now.1 {
                 let slot = self.said[at as usize].0;
                 self.touch(slot);
-                self.new_sayers.push((slot, self.step));
+                self.said_since.push((slot, self.step));
             }
         }
     }
@@ -313,12 +328,13 @@ impl Ledger {
         if self.pass == Pass::Followed {
             self.slot_news[slot as usize] = true;
         }
-        let slot = &mut self.slots[slot as usize];
-        slot.touched = true;
-        if self.pass == Pass::Followed {
-            self.restless |= slot.reader != NOTHING;
+        let place = &mut self.slots[slot as usize];
+        if !std::mem::replace(&mut place.touched, true) {
+            self.touched.push(slot);
         }
-        self.any_touched = true;
+        if self.pass == Pass::Followed {
+            self.restless |= place.reader != NOTHING;
+        }
     }
 
     fn run(&self, (start, end): (u32, u32)) -> &[(u32, u32)] {
@@ -326,8 +342,8 @@ impl Ledger {
     }
 
     /// Whether something that a step looked at changed since it began.
-    fn is_stale(&self, trace: Trace) -> bool {
-        self.any_input(trace, |input| {
+    fn is_stale(&self, trace: &Trace, inputs: &[u32]) -> bool {
+        inputs.iter().any(|&input| {
             let changed = match input {
                 DECORATED => self.decorated_at,
                 input if input & SLOT != 0 => self.slot_changed[(input & !SLOT) as usize],
@@ -338,18 +354,12 @@ impl Ledger {
     }
 
     /// Whether something that a step looked at in the pass being followed is something else now.
-    fn has_news(&self, trace: Trace) -> bool {
-        self.any_input(trace, |input| match input {
+    fn has_news(&self, _: &Trace, inputs: &[u32]) -> bool {
+        inputs.iter().any(|&input| match input {
             DECORATED => self.decorated_news,
             input if input & SLOT != 0 => self.slot_news[(input & !SLOT) as usize],
             input => self.news[input as usize],
         })
-    }
-
-    fn any_input(&self, trace: Trace, is: impl Fn(u32) -> bool) -> bool {
-        let inputs = self.inputs.borrow();
-        let run = &inputs[trace.inputs.0 as usize..trace.inputs.1 as usize];
-        run.iter().any(|&input| is(input))
     }
 
     /// Ends a pass: what nobody says any more is forgotten.
@@ -357,7 +367,7 @@ impl Ledger {
         let first = self.pass != Pass::Later;
         self.clock = self.clock.max(self.traces.len() as u32) + 1;
         self.next = 0;
-        if std::mem::take(&mut self.any_touched) {
+        if !self.touched.is_empty() {
             self.gather(first);
         }
         if first {
@@ -366,39 +376,6 @@ impl Ledger {
             self.is_open.clear();
             self.decorated_news = false;
             self.slot_news = Vec::new();
-        }
-    }
-
-    /// Gathers what is said about the slots that were touched.
-    fn gather(&mut self, first: bool) {
-        let mut said: WordMap<u64, (Set, u32)> = WordMap::default();
-        for trace in &self.traces {
-            for &(slot, list) in &self.said[trace.said.0 as usize..trace.said.1 as usize] {
-                if self.slots[slot as usize].touched {
-                    let (set, last) = said.entry(u64::from(slot)).or_default();
-                    set.extend(self.pool.get(list));
-                    *last = trace.at;
-                }
-            }
-        }
-        for number in 0..self.slots.len() {
-            if !self.slots[number].touched {
-                continue;
-            }
-            let (now, last) = said.remove(&(number as u64)).unwrap_or_default();
-            let now = self.pool.number(now.facts());
-            if !first && self.slots[number].own != now {
-                self.save(number as u32);
-            }
-            let slot = &mut self.slots[number];
-            slot.touched = false;
-            if first {
-                self.slot_changed[number] = last;
-            } else if slot.own != now {
-                self.slot_changed[number] = self.clock;
-                self.restless |= slot.reader != NOTHING;
-            }
-            slot.own = now;
         }
     }
 
@@ -506,33 +483,6 @@ impl Ledger {
         set
     }
 
-    /// Adds what the steps before the running one, and this one so far, say about a slot.
-    fn add_said_before(&mut self, number: u32, set: &mut Set) {
-        if self.sayers.is_none() {
-            let mut sayers = Vec::with_capacity(self.said.len());
-            for (step, trace) in (0..).zip(&self.traces) {
-                sayers.extend(self.run(trace.said).iter().map(|&(slot, _)| (slot, step)));
-            }
-            sayers.sort_unstable();
-            sayers.dedup();
-            self.sayers = Some(sayers);
-        }
-        let known = self.sayers.as_deref().unwrap_or_default();
-        let start = known.partition_point(|&pair| pair < (number, 0));
-        let known = known[start..].iter().take_while(|(slot, _)| *slot == number);
-        let new = self.new_sayers.iter().filter(|(slot, _)| *slot == number);
-        for &(_, step) in known.chain(new).filter(|(_, step)| *step < self.step) {
-            self.add_said(self.run(self.traces[step as usize].said), number, set);
-        }
-        self.add_said(&self.said[self.since..], number, set);
-    }
-
-    fn add_said(&self, said: &[(u32, u32)], number: u32, set: &mut Set) {
-        for &(_, list) in said.iter().filter(|(slot, _)| *slot == number) {
-            set.extend(self.pool.get(list));
-        }
-    }
-
     /// Says `facts` about `key`, believed for no better reason than `at_best`.
     pub(super) fn say(&mut self, key: Key, facts: &[Fact], at_best: Evidence) {
         let number = self.number(key);
@@ -563,16 +513,29 @@ impl Ledger {
     }
 
     fn number(&mut self, key: Key) -> u32 {
-        let next = self.slots.len() as u32;
-        let number = *self.numbers.entry(key).or_insert(next);
-        if number == next {
-            self.slots.push(Slot::new(key));
-            self.slot_changed.push(0);
-            if self.pass == Pass::Followed {
-                self.slot_news.push(false);
-            }
+        let slots = &self.slots;
+        if let Some(&number) = self.numbers.find(key.0, |&number| slots[number as usize].key == key) {
+            return number;
         }
-        number
+        let next = slots.len() as u32;
+        self.numbers
+            .insert_unique(key.0, next, |&number| slots[number as usize].key.0);
+        self.slots.push(Slot::new(key));
+        self.slot_changed.push(0);
+        if self.pass == Pass::Followed {
+            self.slot_news.push(false);
+        }
+        next
+    }
+
+    /// Numbers all slots, of which none has a number yet.
+    fn number_slots(&mut self) {
+        let slots = &self.slots;
+        let key_of = |number: &u32| slots[*number as usize].key.0;
+        self.numbers.reserve(slots.len(), key_of);
+        for (number, slot) in (0..).zip(slots) {
+            self.numbers.insert_unique(slot.key.0, number, key_of);
+        }
     }
 
     /// What the file contributes.

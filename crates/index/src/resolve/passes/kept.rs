@@ -88,20 +88,22 @@ impl Kept {
             kept.inputs.extend_from_slice(&inputs[start as usize..end as usize]);
             kept.input_ends.push(kept.inputs.len() as u32);
         }
+        // Steps that later passes made say something came last.
+        ledger.sayers.sort_unstable();
+        ledger.sayers.dedup();
         let said = ledger
-            .traces
+            .sayers
             .iter()
-            .map(|trace| length(trace.said))
-            .filter(|&length| length > 0);
-        let (sayers, sum) = said.fold((0, 0), |(sayers, sum), length| (sayers + 1, sum + length));
+            .map(|&step| (step, ledger.traces[step as usize].said))
+            .filter(|(_, said)| said.0 < said.1);
+        let (sayers, sum) = said
+            .clone()
+            .fold((0, 0), |(sayers, sum), (_, said)| (sayers + 1, sum + length(said)));
         kept.sayers.reserve_exact(sayers);
         kept.said.reserve_exact(sum);
-        for (step, trace) in (0..).zip(&ledger.traces) {
-            if trace.said.0 < trace.said.1 {
-                let said = &ledger.said[trace.said.0 as usize..trace.said.1 as usize];
-                kept.said.extend_from_slice(said);
-                kept.sayers.push((step, kept.said.len() as u32));
-            }
+        for (step, (start, end)) in said {
+            kept.said.extend_from_slice(&ledger.said[start as usize..end as usize]);
+            kept.sayers.push((step, kept.said.len() as u32));
         }
         kept
     }
@@ -133,17 +135,18 @@ impl Kept {
         for (slot, own) in self.settled.slots {
             self.slots[slot as usize].own = own;
         }
-        Ledger {
+        let mut ledger = Ledger {
             pass: Pass::Later,
             sets: self.values,
-            numbers: self.slots.iter().map(|slot| slot.key).zip(0..).collect(),
             slots: self.slots,
             slot_changed: self.slot_changed,
             pool: self.pool,
             decorated: self.decorated,
             decorated_at: self.decorated_at,
             ..Ledger::default()
-        }
+        };
+        ledger.number_slots();
+        ledger
     }
 
     /// The ledger again, about to be followed.
@@ -184,13 +187,13 @@ impl Kept {
         let mut start = 0;
         for (step, end) in self.sayers {
             ledger.traces[step as usize].said = (start, end);
+            ledger.sayers.push(step);
             start = end;
         }
         ledger.said.clone_from(&self.said);
-        let keys = self.slots.iter().map(|slot| slot.key);
-        ledger.numbers = keys.zip(0..).collect();
         ledger.slot_news = vec![false; self.slots.len()];
         ledger.slots.append(&mut self.slots);
+        ledger.number_slots();
         ledger.slot_changed.clone_from(&self.slot_changed);
         ledger.pool.unpack(self.pool);
         ledger

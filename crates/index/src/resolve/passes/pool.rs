@@ -32,10 +32,11 @@ impl Pool {
         if wanted.is_empty() {
             return EMPTY;
         }
+        let wanted_hash = hash(wanted);
         let (facts, ends) = (&self.facts, &self.ends);
         let found = self
             .numbers
-            .find(hash(wanted), |&number| list(facts, ends, number) == wanted);
+            .find(wanted_hash, |&number| list(facts, ends, number) == wanted);
         if let Some(&number) = found {
             return number;
         }
@@ -44,7 +45,7 @@ impl Pool {
         let number = self.ends.len() as u32;
         let (facts, ends) = (&self.facts, &self.ends);
         self.numbers
-            .insert_unique(hash(wanted), number, |&number| hash(list(facts, ends, number)));
+            .insert_unique(wanted_hash, number, |&number| hash(list(facts, ends, number)));
         number
     }
 

@@ -35,6 +35,9 @@ impl Ledger {
         self.slot_changed.clear();
         self.said.clear();
         self.saying.clear();
+        self.numbers.clear();
+        self.sayers.clear();
+        self.touched.clear();
         self.open.clear();
         self.journal.clear();
         self.pool.clear();
@@ -49,6 +52,9 @@ impl Ledger {
             slot_changed: self.slot_changed,
             said: self.said,
             saying: self.saying,
+            numbers: self.numbers,
+            sayers: self.sayers,
+            touched: self.touched,
             open: self.open,
             journal: self.journal,
             pool: self.pool,
