@@ -69,10 +69,6 @@ struct Trace {
     at: u32,
 }
 
-/// An input that is a slot; the rest of the number says which.
-const SLOT: u32 = 1 << 31;
-/// The input that stands for what all decorators make.
-const DECORATED: u32 = SLOT - 1;
 /// What a slot takes when it is kept.
 const KEPT_SLOT: usize = size_of::<Slot>() + size_of::<u32>();
 /// No input: stands before those of each step.
@@ -103,17 +99,13 @@ pub(super) struct Ledger {
     /// By expression: its value, as a list of `pool`.
     sets: Vec<u32>,
     pool: Pool,
-    /// By expression: when its value changed last.
-    values: Vec<u32>,
-    /// Following, by expression: its value is not what it was when the pass was kept.
+    /// By input: when it changed last. Inputs are all expressions by their number, then what all decorators make, then the slots.
+    changed: Vec<u32>,
+    /// Following, by input: it is not what it was when the pass was kept.
     news: Vec<bool>,
     /// Numbers of slots, by their key.
     numbers: HashTable<u32>,
     slots: Vec<Slot>,
-    /// By slot: when what the file itself says changed last.
-    slot_changed: Vec<u32>,
-    /// Following, by slot: it is not what it was when the pass was kept.
-    slot_news: Vec<bool>,
     /// By step.
     traces: Vec<Trace>,
     inputs: RefCell<Vec<u32>>,
@@ -123,8 +115,6 @@ pub(super) struct Ledger {
     saying: Vec<Fact>,
     /// What decorators make of each decorated definition, and the step that said so.
     decorated: WordMap<Word, (u32, Set)>,
-    decorated_at: u32,
-    decorated_news: bool,
     clock: u32,
     pass: Pass,
     /// The step that is running, if one is.
@@ -157,7 +147,7 @@ impl Ledger {
     pub(super) fn new(steps: usize, expressions: usize) -> Ledger {
         let mut ledger = Ledger::spare();
         ledger.sets.resize(expressions, EMPTY);
-        ledger.values.resize(expressions, 0);
+        ledger.changed.resize(expressions + 1, 0);
         ledger.late.resize(expressions, false);
         ledger.is_open.resize(steps, false);
         ledger.traces.resize(steps, Trace::default());
@@ -175,7 +165,8 @@ impl Ledger {
 
     fn refresh(&mut self, round: &Round, reader: u32, changed: Option<&Sought<'_>>) {
         let may_differ = |key: Key| changed.is_none_or(|changed| changed.is_by_others(key, reader));
-        for (slot, news) in self.slots.iter_mut().zip(&mut self.slot_news) {
+        let news = &mut self.news[self.sets.len() + 1..];
+        for (slot, news) in self.slots.iter_mut().zip(news) {
             if slot.others != UNREAD && may_differ(slot.key) {
                 let mut now = Set::default();
                 round.read(slot.key, reader, &mut now);
@@ -197,21 +188,21 @@ impl Ledger {
                 Undo::Trace(step, trace) => self.traces[step as usize] = trace,
                 Undo::Value(expression, set, changed) => {
                     self.sets[expression as usize] = set;
-                    self.values[expression as usize] = changed;
+                    self.changed[expression as usize] = changed;
                 }
                 Undo::Slot(number, own, changed) => {
                     let slot = &mut self.slots[number as usize];
                     slot.own = own;
                     slot.saved = false;
-                    self.slot_changed[number as usize] = changed;
+                    *self.slot_changed(number) = changed;
                 }
                 Undo::Decorated(name, Some(known), at) => {
                     self.decorated.insert(name, known);
-                    self.decorated_at = at;
+                    *self.decorated_at() = at;
                 }
                 Undo::Decorated(name, None, at) => {
                     self.decorated.remove(&name);
-                    self.decorated_at = at;
+                    *self.decorated_at() = at;
                 }
             }
         }
@@ -289,7 +280,7 @@ impl Ledger {
         let inputs = self.inputs.get_mut();
         let mut open = false;
         for &input in &inputs[self.traces[step].inputs.0 as usize..] {
-            if input & SLOT != 0 || input == DECORATED {
+            if input as usize >= self.sets.len() {
                 open = true;
             } else if input >= self.step {
                 self.late[input as usize] = true;
@@ -326,7 +317,8 @@ impl Ledger {
 
     fn touch(&mut self, slot: u32) {
         if self.pass == Pass::Followed {
-            self.slot_news[slot as usize] = true;
+            let input = self.slot_input(slot);
+            self.news[input] = true;
         }
         let place = &mut self.slots[slot as usize];
         if !std::mem::replace(&mut place.touched, true) {
@@ -343,23 +335,12 @@ impl Ledger {
 
     /// Whether something that a step looked at changed since it began.
     fn is_stale(&self, trace: &Trace, inputs: &[u32]) -> bool {
-        inputs.iter().any(|&input| {
-            let changed = match input {
-                DECORATED => self.decorated_at,
-                input if input & SLOT != 0 => self.slot_changed[(input & !SLOT) as usize],
-                input => self.values[input as usize],
-            };
-            changed >= trace.at
-        })
+        inputs.iter().any(|&input| self.changed[input as usize] >= trace.at)
     }
 
     /// Whether something that a step looked at in the pass being followed is something else now.
     fn has_news(&self, _: &Trace, inputs: &[u32]) -> bool {
-        inputs.iter().any(|&input| match input {
-            DECORATED => self.decorated_news,
-            input if input & SLOT != 0 => self.slot_news[(input & !SLOT) as usize],
-            input => self.news[input as usize],
-        })
+        inputs.iter().any(|&input| self.news[input as usize])
     }
 
     /// Ends a pass: what nobody says any more is forgotten.
@@ -374,8 +355,7 @@ impl Ledger {
             self.pass = Pass::Later;
             self.restless_at_first = self.restless;
             self.is_open.clear();
-            self.decorated_news = false;
-            self.slot_news = Vec::new();
+            self.news = Vec::new();
         }
     }
 
@@ -383,8 +363,9 @@ impl Ledger {
     fn save(&mut self, number: u32) {
         let slot = &mut self.slots[number as usize];
         if !std::mem::replace(&mut slot.saved, true) {
-            let changed = self.slot_changed[number as usize];
-            self.journal.push(Undo::Slot(number, slot.own, changed));
+            let own = slot.own;
+            let changed = *self.slot_changed(number);
+            self.journal.push(Undo::Slot(number, own, changed));
         }
     }
 
@@ -413,17 +394,17 @@ impl Ledger {
             Pass::First => {}
             Pass::Followed => self.news[expression] = true,
             Pass::Later => {
-                let undo = Undo::Value(expression as u32, before, self.values[expression]);
+                let undo = Undo::Value(expression as u32, before, self.changed[expression]);
                 self.journal.push(undo);
             }
         }
-        self.values[expression] = self.clock;
+        self.changed[expression] = self.clock;
         self.sets[expression] = now;
     }
 
     /// What decorators make of a definition as the running step sees it.
     pub(super) fn decorated(&self, name: Word) -> Option<&Set> {
-        self.note(DECORATED);
+        self.note(self.sets.len() as u32);
         let (step, set) = self.decorated.get(&name)?;
         let seen = self.pass != Pass::Followed || *step < self.step;
         seen.then_some(set)
@@ -434,12 +415,17 @@ impl Ledger {
         let known = self.decorated.get(&name);
         if known.map_or(!set.is_empty(), |(_, known)| *known != set) {
             if self.pass == Pass::Later {
-                let undo = Undo::Decorated(name, known.cloned(), self.decorated_at);
-                self.journal.push(undo);
+                let known = known.cloned();
+                let at = *self.decorated_at();
+                self.journal.push(Undo::Decorated(name, known, at));
             }
             self.restless = true;
-            self.decorated_news |= self.pass == Pass::Followed;
-            self.decorated_at = self.decorated_at.max(self.clock);
+            if self.pass == Pass::Followed {
+                self.news[self.sets.len()] = true;
+            }
+            let clock = self.clock;
+            let at = self.decorated_at();
+            *at = clock.max(*at);
             self.decorated.insert(name, (self.step, set));
         }
     }
@@ -456,7 +442,7 @@ impl Ledger {
     /// What all files say about `key`, as the running step sees it.
     pub(super) fn read(&mut self, key: Key, round: &Round, reader: u32) -> Set {
         let number = self.number(key);
-        self.note(number | SLOT);
+        self.note(self.slot_input(number) as u32);
         let slot = &mut self.slots[number as usize];
         if self.running {
             slot.reader = slot.reader.min(self.step);
@@ -507,9 +493,25 @@ impl Ledger {
         }
         if grown {
             slot.own = self.pool.number(own.facts());
-            self.slot_changed[number as usize] = self.clock;
             self.restless |= slot.reader <= self.step;
+            *self.slot_changed(number) = self.clock;
         }
+    }
+
+    /// The input that a slot is.
+    fn slot_input(&self, slot: u32) -> usize {
+        self.sets.len() + 1 + slot as usize
+    }
+
+    /// When what the file itself says about a slot changed last.
+    fn slot_changed(&mut self, slot: u32) -> &mut u32 {
+        let input = self.slot_input(slot);
+        &mut self.changed[input]
+    }
+
+    /// When what decorators make changed last.
+    fn decorated_at(&mut self) -> &mut u32 {
+        &mut self.changed[self.sets.len()]
     }
 
     fn number(&mut self, key: Key) -> u32 {
@@ -521,9 +523,9 @@ impl Ledger {
         self.numbers
             .insert_unique(key.0, next, |&number| slots[number as usize].key.0);
         self.slots.push(Slot::new(key));
-        self.slot_changed.push(0);
+        self.changed.push(0);
         if self.pass == Pass::Followed {
-            self.slot_news.push(false);
+            self.news.push(false);
         }
         next
     }

@@ -4,7 +4,7 @@
 //! starts can be told from the order; and steps that look at nothing that can change need no trace at all.
 
 use super::pool::{EMPTY, Pool};
-use super::{DECORATED, KEPT_SLOT, Ledger, Pass, SLOT, Slot, Trace, Undo};
+use super::{KEPT_SLOT, Ledger, Pass, Slot, Trace, Undo};
 use crate::resolve::value::Set;
 use crate::resolve::words::{Word, WordMap};
 
@@ -24,9 +24,9 @@ pub(in crate::resolve) struct Kept {
     /// Slots, and what was said about them.
     said: Vec<(u32, u32)>,
     slots: Vec<Slot>,
-    slot_changed: Vec<u32>,
+    /// When what decorators make and what is said about each slot changed last.
+    changed: Vec<u32>,
     decorated: WordMap<Word, (u32, Set)>,
-    decorated_at: u32,
     restless: bool,
     settled: Settled,
 }
@@ -71,9 +71,8 @@ impl Kept {
             pool: ledger.pool.pack(),
             input_ends: Vec::with_capacity(ledger.open.len()),
             open: ledger.open.clone(),
-            slot_changed: ledger.slot_changed.clone(),
+            changed: ledger.changed[ledger.sets.len()..].to_vec(),
             decorated: std::mem::take(&mut ledger.decorated),
-            decorated_at: ledger.decorated_at,
             restless: ledger.restless_at_first,
             settled,
             ..Kept::default()
@@ -135,14 +134,15 @@ impl Kept {
         for (slot, own) in self.settled.slots {
             self.slots[slot as usize].own = own;
         }
+        let mut changed = vec![0; self.values.len()];
+        changed.append(&mut self.changed);
         let mut ledger = Ledger {
             pass: Pass::Later,
             sets: self.values,
+            changed,
             slots: self.slots,
-            slot_changed: self.slot_changed,
             pool: self.pool,
             decorated: self.decorated,
-            decorated_at: self.decorated_at,
             ..Ledger::default()
         };
         ledger.number_slots();
@@ -154,17 +154,18 @@ impl Kept {
         let expressions = self.values.len();
         let mut ledger = Ledger::new(self.steps, expressions);
         ledger.pass = Pass::Followed;
-        ledger.news = vec![false; expressions];
+        ledger.news = vec![false; expressions + self.changed.len()];
         ledger.restless_at_first = self.restless;
         ledger.restless = self.restless;
-        ledger.decorated_at = self.decorated_at;
         ledger.decorated = self.decorated;
         ledger.is_open.clear();
-        for ((at, value), changed) in (1..).zip(&self.values).zip(&mut ledger.values) {
+        for ((at, value), changed) in (1..).zip(&self.values).zip(&mut ledger.changed) {
             if *value != EMPTY {
                 *changed = at;
             }
         }
+        ledger.changed.truncate(expressions);
+        ledger.changed.append(&mut self.changed);
         ledger.sets.clone_from(&self.values);
         for (step, trace) in (1..).zip(&mut ledger.traces) {
             *trace = Trace {
@@ -176,7 +177,7 @@ impl Kept {
         for (&step, end) in self.open.iter().zip(self.input_ends) {
             ledger.traces[step as usize].inputs = (start, end);
             for &input in &self.inputs[start as usize..end as usize] {
-                if input & SLOT == 0 && input != DECORATED && input >= step {
+                if (input as usize) < expressions && input >= step {
                     ledger.late[input as usize] = true;
                 }
             }
@@ -191,10 +192,8 @@ impl Kept {
             start = end;
         }
         ledger.said.clone_from(&self.said);
-        ledger.slot_news = vec![false; self.slots.len()];
         ledger.slots.append(&mut self.slots);
         ledger.number_slots();
-        ledger.slot_changed.clone_from(&self.slot_changed);
         ledger.pool.unpack(self.pool);
         ledger
     }

@@ -44,12 +44,13 @@ impl Ledger {
             if !first && self.slots[number].own != now {
                 self.save(slot);
             }
+            let input = self.slot_input(slot);
             let slot = &mut self.slots[number];
             slot.touched = false;
             if first {
-                self.slot_changed[number] = last;
+                self.changed[input] = last;
             } else if slot.own != now {
-                self.slot_changed[number] = self.clock;
+                self.changed[input] = self.clock;
                 self.restless |= slot.reader != NOTHING;
             }
             slot.own = now;

@@ -26,13 +26,12 @@ impl Ledger {
             return;
         }
         self.sets.clear();
-        self.values.clear();
+        self.changed.clear();
         self.late.clear();
         self.is_open.clear();
         self.traces.clear();
         self.inputs.get_mut().clear();
         self.slots.clear();
-        self.slot_changed.clear();
         self.said.clear();
         self.saying.clear();
         self.numbers.clear();
@@ -43,13 +42,12 @@ impl Ledger {
         self.pool.clear();
         SPARE.set(Some(Box::new(Ledger {
             sets: self.sets,
-            values: self.values,
+            changed: self.changed,
             late: self.late,
             is_open: self.is_open,
             traces: self.traces,
             inputs: self.inputs,
             slots: self.slots,
-            slot_changed: self.slot_changed,
             said: self.said,
             saying: self.saying,
             numbers: self.numbers,
