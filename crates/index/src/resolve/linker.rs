@@ -282,12 +282,17 @@ impl Linker {
             _ => None,
         });
         let mut part: Vec<_> = names.collect();
-        // One that is written in a type, with the type it extends before its name, is for the code of that type alone.
+        // One that is written in a type, with the type it extends before its name, is for the code of that type and for those
+        // who import it from there.
         let extensions = links.extensions.iter().filter_map(|&(id, _)| {
             let link = links.definition(id)?;
             let given = receiver_index(links.parameters_of(id)).is_some();
-            let name = (given || link.parent == NONE).then_some(link.name)?;
-            Some(((package.then(EXTENSIONS), name), Place { file, id }))
+            let home = if given || link.parent == NONE {
+                package
+            } else {
+                qualified(links, package, link.parent)?
+            };
+            Some(((home.then(EXTENSIONS), link.name), Place { file, id }))
         });
         part.extend(extensions);
         // Where receivers are seldom known, methods are looked up by their name alone at last.
@@ -429,4 +434,22 @@ pub(super) fn resolve_imports(modules: &Modules<'_>, links: &mut Links, facts: &
 /// Whether a definition takes no receiver although it is a member.
 pub fn is_static(flags: Flags) -> bool {
     flags.contains(Flags::STATIC)
+}
+
+/// Most types that are written in each other.
+const MAX_NESTING: usize = 8;
+
+/// The word of a type by its package and the types around it.
+fn qualified(links: &Links, package: Word, type_: u32) -> Option<Word> {
+    let mut names: SmallVec<[Word; MAX_NESTING]> = SmallVec::new();
+    let mut around = type_;
+    while around != NONE {
+        let link = links.definition(around).filter(|link| is_type(link.kind))?;
+        if names.len() == MAX_NESTING {
+            return None;
+        }
+        names.push(link.name);
+        around = link.parent;
+    }
+    Some(names.iter().rev().fold(package, |word, &name| word.then(name)))
 }

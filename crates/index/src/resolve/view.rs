@@ -10,7 +10,7 @@ use syntax::facts::{ImportForm, Kind};
 use super::Keys;
 use super::languages::Compiled;
 use super::linker::{
-    Ancestry, BaseLink, Found, Linker, MAX_CHAIN, MAX_NAMES, MEMBERS, Names, decorated_name, packed, push,
+    Ancestry, BaseLink, EXTENSIONS, Found, Linker, MAX_CHAIN, MAX_NAMES, MEMBERS, Names, decorated_name, packed, push,
 };
 use super::links::{
     DefinitionLink, ExportLink, ImportLink, Links, ModuleTarget, NameLink, ParameterLink, is_function, is_type,
@@ -574,6 +574,10 @@ impl<'a> View<'a> {
                         for member in self.inherited_members(class, name) {
                             self.push_definition(member, found);
                         }
+                    }
+                    let extensions = self.package_places(package.then(EXTENSIONS), name);
+                    for &extension in extensions.unwrap_or_default() {
+                        self.push_definition(extension, found);
                     }
                 }
             }

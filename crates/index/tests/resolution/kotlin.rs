@@ -1,6 +1,51 @@
 //! Kotlin: packages, constructors, properties, companions, lambdas, narrowing.
 
 calls! {
+    /// A class that invokes its base, an object that does, and entries of an enum run constructors.
+    constructors_of_bases: r#"
+//- app/Shapes.kt
+package com.acme.app
+open class Shape(val sides: Int) {
+    constructor() : this(0)
+    //              ^^^^ calls app/Shapes.kt:Shape.Shape
+}
+interface Drawn
+class Square(n: Int) : Shape(n), Drawn
+//                     ^^^^^^^^ =calls app/Shapes.kt:Shape.Shape
+class Plain : Drawn
+fun make() {
+    val one = object : Shape(3) {}
+    //                 ^^^^^^^^ =calls app/Shapes.kt:Shape.Shape
+}
+enum class Size(val n: Int) {
+    SMALL(1),
+//  ^^^^^ =calls app/Shapes.kt:Size.Size
+}
+"#;
+    /// What is written in a companion is imported from it, extensions of types of outside as well.
+    members_of_companions: r#"
+//- app/Main.kt
+package com.acme.app
+import com.acme.lib.Kind.Companion.build
+import com.acme.lib.Kind.Companion.toKind
+fun main() {
+    build()
+//  ^^^^^ =calls lib/Kind.kt:Kind.build
+    "x".toKind()
+    //  ^^^^^^ calls lib/Kind.kt:Kind.toKind
+    "x".toOther()
+    //  ^^^^^^^ none
+}
+//- lib/Kind.kt
+package com.acme.lib
+class Kind(val text: String) {
+    companion object {
+        fun build(): Int = 1
+        fun String.toKind(): Int = 2
+        fun String.toOther(): Int = 3
+    }
+}
+"#;
     packages_and_receivers: r#"
 //- app/Main.kt
 package com.acme.app

@@ -284,3 +284,100 @@ end
 "#,
     );
 }
+
+#[test]
+fn what_cannot_be_meant_is_not_guessed() {
+    check_calls(
+        r#"
+//- guesses.rb
+class Store
+  def keep_it(item); end
+  def method_missing(name)
+    super
+#   ^^^^^ none
+  end
+end
+module Keeping
+  def hold_it; end
+end
+class Other
+  def method_missing(name); end
+  def run(box)
+    File.keep_it(1)
+#        ^^^^^^^ none
+    keep_it(1)
+#   ^^^^^^^ none
+    hold_it
+#   ^^^^^^^ calls guesses.rb:Keeping.hold_it
+    box.keep_it(1)
+#       ^^^^^^^ calls guesses.rb:Store.keep_it
+  end
+end
+"#,
+    );
+}
+
+#[test]
+fn a_class_is_written_in_parts() {
+    check_calls(
+        r#"
+//- base.rb
+module Shop
+  class Base
+    def tidy; end
+  end
+end
+//- cart.rb
+module Shop
+  class Cart < Base
+    attr_reader :size
+    def total; end
+  end
+end
+//- cart_more.rb
+module Shop
+  class Cart
+    def run
+      total
+#     ^^^^^ =calls cart.rb:Shop.Cart.total
+      tidy
+#     ^^^^ =calls base.rb:Shop.Base.tidy
+      size
+#     ^^^^ =calls cart.rb:Shop.Cart.size
+    end
+  end
+end
+//- elsewhere.rb
+module Other
+  class Cart
+    def total; end
+    def run
+      total
+#     ^^^^^ =calls elsewhere.rb:Other.Cart.total
+    end
+  end
+end
+"#,
+    );
+}
+
+#[test]
+fn a_constant_outside_of_all_modules() {
+    check_calls(
+        r#"
+//- shop.rb
+module Shop
+  class Tool
+    def use; end
+  end
+  class Shop
+    def run
+      tool = ::Shop::Tool.new
+      tool.use
+#          ^^^ =calls shop.rb:Shop.Tool.use
+    end
+  end
+end
+"#,
+    );
+}

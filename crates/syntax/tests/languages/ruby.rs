@@ -31,7 +31,7 @@ end
         expect![[r#"
             import Wildcard Shop @1:0
             module Shop @1-20 "module Shop"
-            class Shop.Cart @3-19 "class Cart < Base" extends free Base mixes free Logs doc "A cart of the shop."
+            class Shop.Cart extension @3-19 "class Cart < Base" extends free Base mixes free Logs doc "A cart of the shop."
             property Shop.Cart.items getter @5-5 "attr_reader :items"
             field Shop.Cart.MAX @6-6 "MAX = 3"
             constructor Shop.Cart.initialize @7-9 "def initialize(items, owner: nil, *rest, &block)" (items, key owner = nil, *rest, &block)

@@ -1,7 +1,7 @@
 //! What a call may run besides the member found: overrides, implementations, members of heirs, and guesses by name.
 
 use smallvec::SmallVec;
-use syntax::facts::{Expression, ExpressionId, Flags};
+use syntax::facts::{Expression, ExpressionId, Flags, Kind};
 
 use super::{Emission, End, Ends, MAX_DISPATCH};
 use crate::model::{EdgeKind, Evidence};
@@ -22,24 +22,50 @@ impl Emission<'_, '_> {
         else {
             return;
         };
+        if let Expression::Member { object, .. } = *self.evaluation.facts.expression(expression)
+            && self.is_told(object)
+        {
+            return;
+        }
         let policy = self.evaluation.policy.policy;
+        let linker = self.evaluation.linker;
         let word = self.evaluation.word(name);
-        let candidates = self.evaluation.linker.members_named(self.evaluation.file, word);
+        let mut candidates: SmallVec<[Place; 8]> =
+            SmallVec::from_slice(linker.members_named(self.evaluation.file, word));
         if let Some(class) = self.own_instance(expression) {
-            let found = self.members_of_heirs(class, candidates);
+            let found = self.members_of_heirs(class, &candidates);
             if !found.is_empty() {
                 let run = |&place: &Place| (End::Definition(place), Evidence::Dispatch, EdgeKind::Calls);
                 return ends.extend(found.iter().map(run));
             }
+            // Of those it has nothing to do with, it can only have mixed in a module.
+            let owner = |place: &Place| {
+                linker
+                    .definition(*place)
+                    .and_then(|link| linker.definition(link.owner?))
+            };
+            candidates.retain(|place| owner(place).is_some_and(|owner| owner.kind == Kind::Module));
         }
         if policy.builtin_members.contains(&self.evaluation.facts.text(name)) {
             return;
         }
-        if candidates.len() <= policy.guesses_members || self.is_one_family(candidates) {
+        if candidates.len() <= policy.guesses_members || self.is_one_family(&candidates) {
             let guesses = candidates
                 .iter()
                 .map(|&place| (End::Definition(place), Evidence::Candidate, EdgeKind::Calls));
             ends.extend(guesses);
+        }
+    }
+
+    /// Whether a receiver is one thing by what is written, known or not: the bases, or a constant.
+    fn is_told(&self, object: ExpressionId) -> bool {
+        match *self.evaluation.facts.expression(object) {
+            Expression::Super(_) => true,
+            Expression::Free { name, .. } | Expression::Member { name, .. } => {
+                let is_constant = self.evaluation.facts.text(name).starts_with(char::is_uppercase);
+                is_constant && self.evaluation.facts_of(object).is_empty()
+            }
+            _ => false,
         }
     }
 

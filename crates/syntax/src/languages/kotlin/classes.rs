@@ -154,10 +154,11 @@ pub(super) fn object_literal<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) ->
     let signature = lowering.signature(node, body);
     lowering.definitions[id.index()].signature = signature;
     lowering.definitions[id.index()].visibility = Visibility::Private;
-    bases(lowering, id, node);
+    let invocations = bases(lowering, id, node);
     let scope = lowering.push_scope(ScopeKind::Type, Some(id));
     lowering.definitions[id.index()].body = Some(scope);
     let saved = lowering.enter(id, scope);
+    call_bases(lowering, &invocations);
     if let Some(body) = body {
         lowering.walk_node(body);
     }
@@ -231,16 +232,34 @@ pub(super) fn enum_entry<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
     lowering.definitions[id.index()].signature = signature;
     lowering.definitions[id.index()].flags.insert(Flags::STATIC);
     lowering.bind_definition(lowering.scope, id);
+    if let Some(arguments) = part(lowering, node, "value_arguments") {
+        let this = lowering.push_expression(Expression::This(lowering.scope), name.start_byte());
+        (_, lowering.call_arguments) = lowering.listed_arguments(Some(arguments));
+        lowering.reference(this, Role::Call, name);
+        lowering.call_arguments = 0;
+    }
     for child in parts(lowering, node).into_iter().filter(|child| *child != name) {
         lowering.walk_node(child);
     }
     UNKNOWN
 }
 
-/// `: Base(…), Named, Other by x`.
-fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+/// `: Base(…)` runs a constructor of the base. The scope is that of the heir.
+fn call_bases<'t>(lowering: &mut Lowering<'t>, invocations: &[Node<'t>]) {
+    for &invocation in invocations {
+        let bases = lowering.push_expression(Expression::Super(lowering.scope), invocation.start_byte());
+        let arguments = part(lowering, invocation, "value_arguments");
+        (_, lowering.call_arguments) = lowering.listed_arguments(arguments);
+        lowering.reference(bases, Role::Call, invocation);
+        lowering.call_arguments = 0;
+    }
+}
+
+/// `: Base(…), Named, Other by x`. Gives those that are invoked.
+fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) -> Vec<Node<'t>> {
+    let mut invocations = Vec::new();
     let Some(list) = part(lowering, node, "delegation_specifiers") else {
-        return;
+        return invocations;
     };
     for specifier in parts(lowering, list) {
         for inner in parts(lowering, specifier) {
@@ -254,6 +273,7 @@ fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
                     for arguments in listed.into_iter().skip(1) {
                         lowering.walk_node(arguments);
                     }
+                    invocations.push(inner);
                 }
                 "explicit_delegation" => {
                     let listed = parts(lowering, inner);
@@ -270,6 +290,7 @@ fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
             }
         }
     }
+    invocations
 }
 
 /// What keywords, modifiers, annotations and the place say of a definition.
@@ -344,7 +365,8 @@ fn class<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
     } else if is_enum {
         definition.kind = Kind::Enum;
     }
-    bases(lowering, id, node);
+    let invocations = bases(lowering, id, node);
+    call_bases(lowering, &invocations);
     let Some(constructor) = part(lowering, node, "primary_constructor") else {
         return;
     };

@@ -81,7 +81,10 @@ fn import<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
         None => (text.as_str(), None),
     };
     let bound = alias.map(|alias| lowering.name_of(alias)).or(member);
-    let module = lowering.names.intern(module);
+    // The members of a companion are those of its class.
+    let module = lowering
+        .names
+        .intern(module.strip_suffix(".Companion").unwrap_or(module));
     let import = lowering.push_import(Import {
         module,
         member,

@@ -193,6 +193,7 @@ pub(super) fn attributes<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, argume
         .map(|list| lowering.children(list).named().map(|child| child.node).collect())
         .unwrap_or_default();
     let doc = lowering.pending_doc;
+    reopen(lowering, lowering.definition);
     for name_node in names
         .into_iter()
         .filter(|name| matches!(name.kind(), "simple_symbol" | "string"))
@@ -235,6 +236,11 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     if lowering.definitions[id.index()].kind == Kind::Module {
         see_reopened(lowering, id, node);
     }
+    match lowering.definitions[id.index()].kind {
+        Kind::Class if !lowering.definitions[id.index()].bases.is_empty() => reopen(lowering, Some(id)),
+        Kind::Method | Kind::Constructor => reopen(lowering, parent),
+        _ => {}
+    }
     let definition = &mut lowering.definitions[id.index()];
     if node.kind() == "singleton_method" {
         definition.flags.insert(Flags::STATIC);
@@ -245,6 +251,13 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     if definition.kind == Kind::Method && name.starts_with("test_") && owner.is_some_and(|owner| owner.contains("Test"))
     {
         definition.flags.insert(Flags::TEST);
+    }
+}
+
+/// A class that is more than a place for others may be written in parts.
+fn reopen(lowering: &mut Lowering<'_>, class: Option<DefinitionId>) {
+    if let Some(class) = class.filter(|class| lowering.definitions[class.index()].kind == Kind::Class) {
+        lowering.definitions[class.index()].flags.insert(Flags::EXTENSION);
     }
 }
 

@@ -8,7 +8,7 @@ mod classes;
 use crate::engine::{Declare, Hoist, Hooks, Lowering, UNKNOWN};
 use crate::facts::{
     BindingId, Bound, DefinitionId, Expression, ExpressionId, Flow, Import, ImportForm, Kind, Name, Parameter, Passing,
-    Role,
+    Role, ScopeId,
 };
 use tree_sitter::Node;
 
@@ -22,10 +22,10 @@ impl Hooks for Ruby {
             "call" => call(lowering, node),
             "assignment" | "operator_assignment" => set_member(lowering, node),
             "super" => Some(inherited(lowering, node, None)),
-            "scope_resolution" => lowering.field(node, "scope").is_none().then(|| {
-                let name = lowering.field(node, "name");
-                name.map_or(UNKNOWN, |name| lowering.lower(name, role))
-            }),
+            "scope_resolution" => match (lowering.field(node, "scope"), lowering.field(node, "name")) {
+                (None, Some(name)) => Some(outermost(lowering, name, role)),
+                _ => None,
+            },
             "class" | "module" => classes::qualified(lowering, node),
             "singleton_class" => Some(classes::singleton(lowering, node)),
             "body_statement" => Some(classes::body(lowering, node)),
@@ -46,6 +46,14 @@ impl Hooks for Ruby {
     fn definition<'t>(&self, lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
         classes::finish_definition(lowering, id, node);
     }
+}
+
+/// `::Name` is the constant outside of all modules, whatever those around have of that name.
+fn outermost<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> ExpressionId {
+    let (name, scope) = (lowering.name_of(node), ScopeId(0));
+    let constant = lowering.push_expression(Expression::Free { name, scope }, node.start_byte());
+    lowering.reference(constant, role, node);
+    constant
 }
 
 /// A word that no variable bears calls a method of `self`.
