@@ -8,8 +8,11 @@
 //! right, and that again without the calls of which the server names no function ([`Refers::Silent`]). The latter two ask the
 //! server what is meant at up to [`MAX_DISPATCHED`] of the places that only we know.
 //!
+//! `--calls` asks the other way round, from random calls to what they mean ([`calls`]): for servers whose call hierarchies leave calls out.
+//!
 //! Where no server knows a language well, a compiler's own knowledge can be given as a file instead ([`truth`]).
 
+mod calls;
 pub(super) mod server;
 mod tree;
 mod truth;
@@ -35,6 +38,7 @@ use crate::output::Output;
 #[command(after_help = "Examples:\n  \
     lacon bench accuracy django --language python\n  \
     lacon bench accuracy . --language go --symbols 200 --server gopls --misses\n  \
+    lacon bench accuracy . --language java --calls 400 --settle 120 --misses\n  \
     lacon bench accuracy . --language csharp --truth calls.jsonl\n\n\
     A truth has one call a line: the lines of a statement, then a line of what it calls and its name.\n  \
     {\"path\":\"a.cs\",\"line\":10,\"end_line\":12,\"to_path\":\"b.cs\",\"to_line\":30,\"to_name\":\"Find\"}\n\
@@ -49,7 +53,13 @@ pub(crate) struct Args {
     /// How many functions and how many methods are asked about
     #[arg(long, default_value_t = 60)]
     symbols: usize,
-    /// Another seed asks about other symbols
+    /// Ask what this many random calls mean, instead of who calls random symbols
+    #[arg(long, value_name = "N", conflicts_with_all = ["truth", "references", "symbols"])]
+    calls: Option<usize>,
+    /// Keep what the server says of calls in this file, and ask only about calls that it does not have
+    #[arg(long, value_name = "FILE", requires = "calls")]
+    answers: Option<PathBuf>,
+    /// Another seed asks about other symbols and calls
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The server's command line instead of the usual one
@@ -58,7 +68,7 @@ pub(crate) struct Args {
     /// Compare with the calls in this file instead of what a server says
     #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "references"])]
     truth: Option<PathBuf>,
-    /// Ask only about symbols below this directory of the project; of a truth, judge only the calls from there
+    /// Ask only about symbols and calls below this directory of the project; of a truth, judge only the calls from there
     #[arg(long, value_name = "PATH", default_value = "")]
     below: String,
     /// Take the server's references that are calls as the truth, for servers whose call hierarchy leaves calls out
@@ -151,6 +161,20 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         };
         return truth::compare(file, &tree, &resolved, &overridden, &shown, output);
     }
+    if let Some(calls) = args.calls {
+        let plan = calls::Plan {
+            calls,
+            seed: args.seed,
+            below: &args.below,
+            command: &command,
+            settle: Duration::from_secs(args.settle),
+            patience: Duration::from_secs(args.patience),
+            answers: args.answers.as_ref(),
+            misses: args.misses,
+            json: args.json,
+        };
+        return calls::compare(&plan, &root, &tree, &resolved, &overridden, output);
+    }
     let mut comparison = Comparison {
         tree: &tree,
         root: &root,
@@ -228,7 +252,7 @@ pub(super) fn family(language: &str) -> anyhow::Result<(&'static [&'static str],
         "java" => (&["java"], &["jdtls"]),
         "c" | "cpp" => (&["c", "cpp"], &["clangd", "--background-index"]),
         "csharp" => (&["csharp"], &["csharp-ls"]),
-        "php" => (&["php"], &["phpactor", "language-server"]),
+        "php" => (&["php"], &["intelephense", "--stdio"]),
         "ruby" => (&["ruby"], &["ruby-lsp"]),
         "kotlin" => (&["kotlin"], &["kotlin-language-server"]),
         other => bail!("no language server is known for `{other}`; see --help for the languages"),
@@ -312,10 +336,11 @@ impl Comparison<'_> {
         server.open(&absolute, language, self.tree.text(symbol.file))?;
         let at = definition.name_at;
         let patience = Duration::from_secs(args.patience);
+        let column = server::column_in_units(self.tree.text(symbol.file), at.line - 1, at.column);
         let answer = if args.references {
-            server.references(&absolute, at.line - 1, at.column, patience)
+            server.references(&absolute, at.line - 1, column, patience)
         } else {
-            server.incoming_calls(&absolute, at.line - 1, at.column, patience)
+            server.incoming_calls(&absolute, at.line - 1, column, patience)
         };
         server.close(&absolute)?;
         self.report.symbols_asked += 1;
@@ -399,7 +424,8 @@ impl Comparison<'_> {
         };
         let absolute = self.root.join(&site.0);
         server.open(&absolute, self.tree.language(file), self.tree.text(file))?;
-        let targets = server.definitions(&absolute, site.1 - 1, column, patience);
+        let units = server::column_in_units(self.tree.text(file), site.1 - 1, column);
+        let targets = server.definitions(&absolute, site.1 - 1, units, patience);
         server.close(&absolute)?;
         let above = above(&self.overridden, symbol);
         let is_above = |target: &server::CallSite| {
@@ -432,6 +458,10 @@ impl Comparison<'_> {
     /// Whether a place that the server names is a function or a type called `written`. Of a name that it cannot place, a server
     /// may name the call around it, and of a variable where that is assigned.
     fn names_function(&self, target: &server::CallSite, written: &str) -> bool {
+        // What a server takes out of an archive has an address of its own.
+        if target.path.contains("://") {
+            return true;
+        }
         let relative = Path::new(&target.path).strip_prefix(self.root).ok();
         let Some(file) = relative.and_then(|path| self.tree.find(path.to_str()?)) else {
             let text = std::fs::read_to_string(&target.path).unwrap_or_default();
@@ -448,6 +478,7 @@ impl Comparison<'_> {
 
     /// Whether something is called at the position.
     fn is_call(&self, file: FileId, line: u32, column: u32) -> bool {
+        let column = server::column_in_bytes(self.tree.text(file), line - 1, column);
         self.tree.facts(file).references.iter().any(|reference| {
             (reference.at.line, reference.at.column) == (line, column)
                 && matches!(reference.role, Role::Call | Role::Instantiate | Role::Macro)
@@ -509,9 +540,19 @@ fn word_at(text: &str, line: u32, column: u32) -> &str {
     let line = text.lines().nth(line as usize).unwrap_or_default();
     let rest = line.get(column as usize..).unwrap_or_default();
     let end = rest
-        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
         .unwrap_or(rest.len());
     &rest[..end]
+}
+
+/// A symbol by its file, line and name.
+fn shown(symbol: SymbolRef, tree: &MemoryTree) -> String {
+    let facts = tree.facts(symbol.file);
+    let path = tree.path(symbol.file);
+    match symbol.definition.map(|id| facts.definition(id)) {
+        Some(definition) => format!("{path}:{}::{}", definition.name_at.line, facts.text(definition.name)),
+        None => path.to_string(),
+    }
 }
 
 fn ratio(part: usize, whole: usize) -> f64 {

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Longest message that is read.
@@ -20,8 +21,8 @@ pub(in crate::commands::bench) struct Server {
     next: i64,
 }
 
-/// One caller as the server names it: file and 0-based line and column of the call.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// A place as the server names it: file, 0-based line, and column in UTF-16 units. What is in no file has its address instead.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(in crate::commands::bench) struct CallSite {
     pub(in crate::commands::bench) path: String,
     pub(in crate::commands::bench) line: u32,
@@ -65,8 +66,14 @@ impl Server {
                 "processId": std::process::id(),
                 "rootUri": uri,
                 "workspaceFolders": folders,
-                // We read what any feature of a crate brings, so the server must too; only rust-analyzer knows the word.
-                "initializationOptions": {"cargo": {"features": "all"}},
+                "initializationOptions": {
+                    // We read what any feature of a crate brings, so rust-analyzer must too.
+                    "cargo": {"features": "all"},
+                    // TypeScript's would answer from one file alone until it has read the others.
+                    "tsserver": {"useSyntaxServer": "never"},
+                    // Java's would not say that something is in a library.
+                    "extendedClientCapabilities": {"classFileContentsSupport": true},
+                },
                 "capabilities": {
                     "textDocument": {"callHierarchy": {"dynamicRegistration": false}, "references": {}, "definition": {}},
                     "workspace": {"configuration": true, "workspaceFolders": true},
@@ -157,7 +164,7 @@ impl Server {
                 Some(uri) => (uri, &place["targetSelectionRange"]),
                 None => (&place["uri"], &place["range"]),
             };
-            if let Some(path) = uri.as_str().and_then(path_of) {
+            if let Some(path) = uri.as_str().map(|uri| path_of(uri).unwrap_or_else(|| uri.to_string())) {
                 let number = |name: &str| range["start"][name].as_u64().unwrap_or(0) as u32;
                 let (line, column) = (number("line"), number("character"));
                 sites.push(CallSite { path, line, column });
@@ -275,6 +282,25 @@ fn read_message(reader: &mut impl BufRead) -> anyhow::Result<Value> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     Ok(serde_json::from_slice(&body)?)
+}
+
+/// A column in bytes as servers count, in units of UTF-16; `line` is 0-based.
+pub(in crate::commands::bench) fn column_in_units(text: &str, line: u32, column: u32) -> u32 {
+    let line = text.lines().nth(line as usize).unwrap_or_default();
+    let before = line.get(..column as usize).unwrap_or(line);
+    before.encode_utf16().count() as u32
+}
+
+/// A server's column in bytes.
+pub(in crate::commands::bench) fn column_in_bytes(text: &str, line: u32, units: u32) -> u32 {
+    let line = text.lines().nth(line as usize).unwrap_or_default();
+    let mut left = units as usize;
+    let characters = line.chars().take_while(|character| {
+        let before = left > 0;
+        left = left.saturating_sub(character.len_utf16());
+        before
+    });
+    characters.map(char::len_utf8).sum::<usize>() as u32
 }
 
 fn uri_of(path: &Path) -> String {

@@ -11,6 +11,9 @@ use syntax::facts::FileFacts;
 /// Directories that hold other people's code or none.
 const SKIPPED: &[&str] = &["node_modules", "target", "vendor", "__pycache__", "dist", "build"];
 
+/// How many bytes of a file tell its language.
+const HEAD: usize = 8192;
+
 /// A tree in memory.
 pub(super) struct MemoryTree {
     files: Vec<File>,
@@ -67,23 +70,25 @@ impl MemoryTree {
     }
 
     fn add(&mut self, file: &Path, path: String, name: &str, languages: &[&str]) {
-        let Some(language) = syntax::languages::detect(name, &[]) else {
-            return;
+        let wanted = |head: &[u8]| {
+            let language = syntax::languages::detect(name, head);
+            language.filter(|language| languages.contains(&language.name()))
         };
-        let wanted = languages.contains(&language.name());
-        if !wanted && !is_manifest(name) {
+        if wanted(&[]).is_none() && !is_manifest(name) {
             return;
         }
         let Ok(text) = std::fs::read_to_string(file) else {
             return;
         };
+        // What language a header is in is told by its text.
+        let language = wanted(&text.as_bytes()[..text.len().min(HEAD)]);
         if is_manifest(name) {
             self.manifests.push(Manifest {
                 path: path.as_str().into(),
                 text: text.as_str().into(),
             });
         }
-        if wanted {
+        if let Some(language) = language {
             let facts = Arc::new(syntax::extract(language, &text));
             self.files.push(File {
                 path,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use syntax::facts::{Flags, Kind};
 
 use super::tree::MemoryTree;
-use super::{Overridden, Score, above, origin_name, ratio};
+use super::{Overridden, Score, above, origin_name, ratio, shown};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -304,16 +304,6 @@ fn is_called(ours: Ours, path: &str, line: u32, tree: &MemoryTree) -> bool {
     let text = tree.find(path).map_or("", |file| tree.text(file));
     let written = super::word_at(text, line.saturating_sub(1), ours.column) == name;
     function && (called || written) && !definition.flags.contains(Flags::GETTER)
-}
-
-/// A symbol by its file, line and name.
-fn shown(symbol: SymbolRef, tree: &MemoryTree) -> String {
-    let facts = tree.facts(symbol.file);
-    let path = tree.path(symbol.file);
-    match symbol.definition.map(|id| facts.definition(id)) {
-        Some(definition) => format!("{path}:{}::{}", definition.name_at.line, facts.text(definition.name)),
-        None => path.to_string(),
-    }
 }
 
 /// Whether `name` is a word of the line.

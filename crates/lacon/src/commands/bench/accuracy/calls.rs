@@ -1,0 +1,558 @@
+//! `lacon bench accuracy --calls N`: random calls, and what a server says that they mean.
+//!
+//! Call hierarchies of servers leave calls out; where a name is defined is what servers know best. So each call of the sample is one
+//! question ("definition of this name"), and its answer judges both what we miss at that place and every edge that we have there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use index::model::{EdgeKind, FileId, Origin, ResolvedFile, SymbolRef, Target};
+use index::tree::Tree;
+use serde::{Deserialize, Serialize};
+use syntax::facts::{Definition, DefinitionId, Flags, Kind, Position, Role};
+
+use super::server::{CallSite, Server, column_in_bytes, column_in_units};
+use super::tree::MemoryTree;
+use super::{Overridden, Score, above, origin_name, rank, ratio, shown, word_at};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// What is sampled, and how the server is asked.
+pub(super) struct Plan<'a> {
+    pub(super) calls: usize,
+    pub(super) seed: u64,
+    pub(super) below: &'a str,
+    pub(super) command: &'a [String],
+    pub(super) settle: Duration,
+    pub(super) patience: Duration,
+    /// Where answers are kept from one run to the next.
+    pub(super) answers: Option<&'a PathBuf>,
+    pub(super) misses: bool,
+    pub(super) json: bool,
+}
+
+/// A place where something is called.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Place {
+    file: FileId,
+    at: Position,
+}
+
+/// An answer as it is kept: one JSON object a line.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    path: String,
+    line: u32,
+    column: u32,
+    /// Missing if the server failed.
+    targets: Option<Vec<CallSite>>,
+}
+
+/// By path, line and column.
+type Answers = BTreeMap<(String, u32, u32), Option<Vec<CallSite>>>;
+
+/// What the server means by its answer.
+#[derive(Debug, PartialEq, Eq)]
+enum Meant {
+    /// Functions, types or macros of the tree.
+    Inside,
+    /// Something that the tree does not have.
+    Outside(String),
+    /// A variable, or something that has no name here.
+    Silent,
+    /// No answer.
+    Unknown,
+}
+
+/// An answer, read.
+struct Answer {
+    meant: Meant,
+    /// What it names in the tree, variables included.
+    named: Vec<SymbolRef>,
+}
+
+#[derive(Serialize, Default)]
+struct Report {
+    files: usize,
+    calls: usize,
+    /// The calls of which the server names something in the tree.
+    inside: usize,
+    outside: usize,
+    silent: usize,
+    unknown: usize,
+    agreed: usize,
+    /// Misses at which we name another symbol; of these, at how many it overrides what is meant.
+    other: usize,
+    other_overrides: usize,
+    /// Misses at which we name nothing of the tree.
+    nothing: usize,
+    recall: f64,
+    by_origin: BTreeMap<&'static str, Score>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    misses: Vec<Miss>,
+}
+
+/// One difference.
+#[derive(Serialize)]
+struct Miss {
+    /// `nothing`, `other`, how an edge of ours is known that is not what the server says, or `unjudged` where it names no function.
+    what: &'static str,
+    path: String,
+    line: u32,
+    column: u32,
+    ours: Vec<String>,
+    theirs: Vec<String>,
+    /// The line.
+    source: String,
+}
+
+/// Samples, asks, compares and prints.
+pub(super) fn compare(
+    plan: &Plan<'_>,
+    root: &Path,
+    tree: &MemoryTree,
+    resolved: &[ResolvedFile],
+    overridden: &Overridden,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let places = sample(tree, plan);
+    let answers = ask(plan, root, tree, &places)?;
+    let judge = Judge::new(root, tree, resolved, overridden);
+    let mut report = judge.judge(&places, &answers);
+    if plan.misses && !plan.json {
+        output.text(&listed(&report.misses));
+    }
+    if !plan.misses {
+        report.misses.clear();
+    }
+    if plan.json {
+        return output.json(&report);
+    }
+    output.line(format!(
+        "{} files, {} calls: the server names something of the project at {}, something outside at {}, no function at {}, nothing at {}",
+        report.files, report.calls, report.inside, report.outside, report.silent, report.unknown
+    ));
+    output.line(format!(
+        "recall         {:.3} ({}/{}); missed: {} have another edge ({} of them to what overrides it), {} have none",
+        report.recall, report.agreed, report.inside, report.other, report.other_overrides, report.nothing
+    ));
+    for (name, score) in &report.by_origin {
+        output.line(format!("{name:<14} {}", score.precision()));
+    }
+    Ok(())
+}
+
+/// The first `plan.calls` calls in an order that depends on seed, paths and positions alone.
+fn sample(tree: &MemoryTree, plan: &Plan<'_>) -> Vec<Place> {
+    let mut ranked = BTreeSet::new();
+    for file in (0..tree.file_count() as u32).map(FileId) {
+        let path = tree.path(file);
+        if !path.starts_with(plan.below) {
+            continue;
+        }
+        for reference in &tree.facts(file).references {
+            if matches!(reference.role, Role::Call | Role::Instantiate | Role::Macro) {
+                let at = reference.at;
+                let name = format!("{} {path} {} {}", plan.seed, at.line, at.column);
+                ranked.insert((rank(name.as_bytes()), Place { file, at }));
+            }
+        }
+    }
+    let mut places: Vec<Place> = ranked.into_iter().take(plan.calls).map(|(_, place)| place).collect();
+    places.sort_unstable();
+    places
+}
+
+/// What the server says of every place; what is kept from earlier is not asked again.
+fn ask(plan: &Plan<'_>, root: &Path, tree: &MemoryTree, places: &[Place]) -> anyhow::Result<Answers> {
+    let mut answers = Answers::new();
+    if let Some(file) = plan.answers.filter(|file| file.exists()) {
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let kept: Kept =
+                serde_json::from_str(line).with_context(|| format!("`{}` holds no answers", file.display()))?;
+            answers.insert((kept.path, kept.line, kept.column), kept.targets);
+        }
+    }
+    let unasked: Vec<&Place> = places
+        .iter()
+        .filter(|place| !answers.contains_key(&key(tree, place)))
+        .collect();
+    if unasked.is_empty() {
+        return Ok(answers);
+    }
+    let mut server = Server::start(plan.command, root)?;
+    // Some read a project when the first of its files is opened.
+    let first = unasked[0].file;
+    let path = root.join(tree.path(first));
+    server.open(&path, tree.language(first), tree.text(first))?;
+    server.settle(plan.settle)?;
+    server.close(&path)?;
+    for places in unasked.chunk_by(|left, right| left.file == right.file) {
+        let file = places[0].file;
+        let (path, text) = (root.join(tree.path(file)), tree.text(file));
+        server.open(&path, tree.language(file), text)?;
+        for place in places {
+            let (line, column) = (place.at.line - 1, place.at.column);
+            let units = column_in_units(text, line, column);
+            let found = server.definitions(&path, line, units, plan.patience);
+            answers.insert(key(tree, place), found.ok());
+        }
+        server.close(&path)?;
+    }
+    drop(server);
+    if let Some(file) = plan.answers {
+        let mut text = String::new();
+        for ((path, line, column), targets) in answers.clone() {
+            let kept = Kept {
+                path,
+                line,
+                column,
+                targets,
+            };
+            writeln!(text, "{}", serde_json::to_string(&kept)?)?;
+        }
+        std::fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+    }
+    Ok(answers)
+}
+
+fn key(tree: &MemoryTree, place: &Place) -> (String, u32, u32) {
+    (tree.path(place.file).to_string(), place.at.line, place.at.column)
+}
+
+/// An edge that leaves a place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ours {
+    symbol: SymbolRef,
+    origin: Origin,
+}
+
+struct Judge<'a> {
+    root: &'a Path,
+    tree: &'a MemoryTree,
+    overridden: &'a Overridden,
+    ours: BTreeMap<Place, Vec<Ours>>,
+    /// By type: what it extends or implements.
+    bases: BTreeMap<SymbolRef, Vec<SymbolRef>>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(root: &'a Path, tree: &'a MemoryTree, resolved: &[ResolvedFile], overridden: &'a Overridden) -> Judge<'a> {
+        let mut ours: BTreeMap<Place, Vec<Ours>> = BTreeMap::new();
+        let mut bases: BTreeMap<SymbolRef, Vec<SymbolRef>> = BTreeMap::new();
+        for (file, resolved) in (0..).map(FileId).zip(resolved) {
+            for edge in &resolved.edges {
+                let Target::Symbol(symbol) = edge.to else { continue };
+                let (at, origin) = (edge.at, edge.origin);
+                match edge.kind {
+                    EdgeKind::Calls | EdgeKind::Instantiates => {
+                        let known = ours.entry(Place { file, at }).or_default();
+                        known.push(Ours { symbol, origin });
+                    }
+                    EdgeKind::Extends | EdgeKind::Implements => {
+                        let definition = edge.from;
+                        bases.entry(SymbolRef { file, definition }).or_default().push(symbol);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for known in ours.values_mut() {
+            known.sort_unstable();
+            known.dedup_by_key(|ours| ours.symbol);
+        }
+        Judge {
+            root,
+            tree,
+            overridden,
+            ours,
+            bases,
+        }
+    }
+
+    fn judge(&self, places: &[Place], answers: &Answers) -> Report {
+        let mut report = Report {
+            files: self.tree.file_count(),
+            calls: places.len(),
+            ..Report::default()
+        };
+        for place in places {
+            let targets = answers.get(&key(self.tree, place)).and_then(Option::as_deref);
+            let answer = self.read(place, targets);
+            self.count(place, &answer, &mut report);
+        }
+        report.recall = ratio(report.agreed, report.inside);
+        report
+    }
+
+    fn count(&self, place: &Place, answer: &Answer, report: &mut Report) {
+        let ours = self.ours.get(place).map_or(&[][..], Vec::as_slice);
+        let Answer { meant, named } = answer;
+        match meant {
+            Meant::Inside => report.inside += 1,
+            Meant::Outside(_) => report.outside += 1,
+            Meant::Silent => report.silent += 1,
+            Meant::Unknown => {
+                report.unknown += 1;
+                return;
+            }
+        }
+        let is_meant = |symbol: SymbolRef| named.iter().any(|&named| self.is_same(named, symbol));
+        let overrides = |symbol: SymbolRef| above(self.overridden, symbol).into_iter().any(is_meant);
+        if *meant == Meant::Inside {
+            if ours.iter().any(|ours| is_meant(ours.symbol)) {
+                report.agreed += 1;
+            } else {
+                let what = if ours.is_empty() { "nothing" } else { "other" };
+                report.nothing += usize::from(ours.is_empty());
+                report.other += usize::from(!ours.is_empty());
+                report.other_overrides += usize::from(ours.iter().any(|ours| overrides(ours.symbol)));
+                report.misses.push(self.miss(what, place, ours, answer));
+            }
+        }
+        for ours in ours {
+            let agreed = is_meant(ours.symbol);
+            let overrides = !agreed && overrides(ours.symbol);
+            let silent = !agreed && !overrides && (*meant == Meant::Silent || self.follows(place, ours.symbol, named));
+            let score = report.by_origin.entry(origin_name(ours.origin)).or_default();
+            score.found += 1;
+            score.agreed += usize::from(agreed);
+            score.overrides += usize::from(overrides);
+            score.silent += usize::from(silent);
+            if !agreed && !overrides {
+                let what = if silent { "unjudged" } else { origin_name(ours.origin) };
+                let ours = std::slice::from_ref(ours);
+                report.misses.push(self.miss(what, place, ours, answer));
+            }
+        }
+    }
+
+    /// What the answer names. A server may name the call around a name that it cannot place, and of a variable where that is assigned.
+    fn read(&self, place: &Place, targets: Option<&[CallSite]>) -> Answer {
+        let targets = targets.unwrap_or_default();
+        let written = self.written(place);
+        let mut named = Vec::new();
+        let mut outside = None;
+        for target in targets {
+            if target.path.contains("://") {
+                outside.get_or_insert_with(|| target.path.clone());
+                continue;
+            }
+            let relative = Path::new(&target.path).strip_prefix(self.root).ok();
+            if let Some(file) = relative.and_then(|path| self.tree.find(path.to_str()?)) {
+                named.extend(self.defined_at(file, target, written));
+            } else if outside.is_none() {
+                let text = std::fs::read_to_string(&target.path).unwrap_or_default();
+                let column = column_in_bytes(&text, target.line, target.column);
+                let line = text.lines().nth(target.line as usize).unwrap_or_default();
+                if line.get(column as usize..).is_some_and(|rest| rest.contains(written)) {
+                    outside = Some(format!("{}:{}", target.path, target.line + 1));
+                }
+            }
+        }
+        let callable = |symbol: &SymbolRef| {
+            let definition = self.definition(*symbol);
+            definition.is_some_and(|definition| is_callable(&definition))
+        };
+        let meant = if targets.is_empty() {
+            Meant::Unknown
+        } else if named.iter().any(callable) {
+            Meant::Inside
+        } else {
+            outside.map_or(Meant::Silent, Meant::Outside)
+        };
+        Answer { meant, named }
+    }
+
+    /// The definition whose name stands where a server points, or that begins there under the name written.
+    fn defined_at(&self, file: FileId, target: &CallSite, written: &str) -> Option<SymbolRef> {
+        let facts = self.tree.facts(file);
+        let text = self.tree.text(file);
+        let line = target.line + 1;
+        let column = column_in_bytes(text, target.line, target.column);
+        let all = (0..).map(DefinitionId).zip(&facts.definitions);
+        // A parameter may stand where a function without a name begins.
+        let mut definitions = all.filter(|(_, definition)| definition.kind != Kind::Lambda);
+        let exact = definitions
+            .clone()
+            .find(|(_, definition)| definition.name_at == Position { line, column });
+        let found = exact.or_else(|| {
+            definitions.find(|(_, definition)| {
+                let named = facts.text(definition.name) == written || definition.kind == Kind::Constructor;
+                named && (definition.span.start_line == line || definition.name_at.line == line)
+            })
+        });
+        Some(SymbolRef {
+            file,
+            definition: Some(found?.0),
+        })
+    }
+
+    /// Whether both are the same to a caller: a type and its constructor (also one that it inherits), a declaration and what it declares,
+    /// what a condition of the compiler chooses between.
+    fn is_same(&self, theirs: SymbolRef, ours: SymbolRef) -> bool {
+        theirs == ours
+            || self.constructs(theirs, ours)
+            || self.constructs(ours, theirs)
+            || self.declares(theirs, ours)
+            || self.declares(ours, theirs)
+            || self.alternate(theirs, ours)
+    }
+
+    /// Whether they are one thing under two conditions (`#[cfg]`, `#ifdef`): there is nothing else that two definitions of one name in one
+    /// place can be in languages without overloads.
+    fn alternate(&self, left: SymbolRef, right: SymbolRef) -> bool {
+        let (Some(one), Some(other)) = (self.definition(left), self.definition(right)) else {
+            return false;
+        };
+        matches!(self.tree.language(left.file), "rust" | "c")
+            && left.file == right.file
+            && (one.kind, one.parent) == (other.kind, other.parent)
+            && self.name(left) == self.name(right)
+    }
+
+    /// Whether `function` is a constructor of `type_`, or of the enum that `type_` is a member of.
+    fn constructs(&self, type_: SymbolRef, function: SymbolRef) -> bool {
+        let (Some(definition), Some(type_definition)) = (self.definition(function), self.definition(type_)) else {
+            return false;
+        };
+        if let (Kind::EnumMember, Some(enum_)) = (type_definition.kind, type_definition.parent) {
+            let definition = Some(enum_);
+            return self.is_same(SymbolRef { definition, ..type_ }, function);
+        }
+        let facts = self.tree.facts(function.file);
+        let names = ["__init__", "__new__", "__construct", "initialize", "constructor"];
+        let constructor = definition.kind == Kind::Constructor || names.contains(&facts.text(definition.name));
+        if !constructor || is_function(&type_definition) {
+            return false;
+        }
+        let file = function.file;
+        let owner = definition.parent.map(|parent| SymbolRef {
+            file,
+            definition: Some(parent),
+        });
+        let mut types = vec![type_];
+        let mut next = 0;
+        while let Some(&one) = types.get(next) {
+            if owner == Some(one) {
+                return true;
+            }
+            next += 1;
+            let news = self.bases.get(&one).into_iter().flatten();
+            let news: Vec<SymbolRef> = news.filter(|base| !types.contains(base)).copied().collect();
+            types.extend(news);
+        }
+        // What is written outside of its type has its name alone.
+        definition.owner.is_some() && self.name(type_) == self.name(function)
+    }
+
+    /// Whether `declaration` only says that there is `definition`: a prototype, a signature of an overloaded function.
+    fn declares(&self, declaration: SymbolRef, definition: SymbolRef) -> bool {
+        let (Some(left), Some(right)) = (self.definition(declaration), self.definition(definition)) else {
+            return false;
+        };
+        if !left.flags.contains(Flags::DECLARATION) || self.name(declaration) != self.name(definition) {
+            return false;
+        }
+        let both_functions = is_function(&left) && is_function(&right);
+        let both_types = !is_function(&left) && left.kind != Kind::Macro && left.kind == right.kind;
+        if !both_functions && !both_types {
+            return false;
+        }
+        match self.tree.language(declaration.file) {
+            "c" | "cpp" => both_types || left.parameters.len() == right.parameters.len(),
+            _ => declaration.file == definition.file && left.parent == right.parent,
+        }
+    }
+
+    /// Whether we name what is held by what is written, which servers have no word for.
+    fn follows(&self, place: &Place, ours: SymbolRef, theirs: &[SymbolRef]) -> bool {
+        let name = self.name(ours);
+        let constructor = self
+            .definition(ours)
+            .is_none_or(|definition| definition.kind == Kind::Constructor);
+        !constructor && name != self.written(place) && theirs.iter().all(|&theirs| self.name(theirs) != name)
+    }
+
+    fn definition(&self, symbol: SymbolRef) -> Option<Definition> {
+        let id = symbol.definition?;
+        Some(self.tree.facts(symbol.file).definition(id).clone())
+    }
+
+    fn name(&self, symbol: SymbolRef) -> String {
+        let facts = self.tree.facts(symbol.file);
+        let name = symbol.definition.map(|id| facts.text(facts.definition(id).name));
+        name.unwrap_or_default().to_string()
+    }
+
+    fn written(&self, place: &Place) -> &'a str {
+        word_at(self.tree.text(place.file), place.at.line - 1, place.at.column)
+    }
+
+    fn miss(&self, what: &'static str, place: &Place, ours: &[Ours], answer: &Answer) -> Miss {
+        let line = self.tree.text(place.file).lines().nth(place.at.line as usize - 1);
+        Miss {
+            what,
+            path: self.tree.path(place.file).to_string(),
+            line: place.at.line,
+            column: place.at.column,
+            ours: ours.iter().map(|ours| shown(ours.symbol, self.tree)).collect(),
+            theirs: match &answer.meant {
+                Meant::Outside(named) => vec![format!("outside: {named}")],
+                _ => answer.named.iter().map(|&symbol| shown(symbol, self.tree)).collect(),
+            },
+            source: line.unwrap_or_default().trim().chars().take(160).collect(),
+        }
+    }
+}
+
+fn is_function(definition: &Definition) -> bool {
+    matches!(
+        definition.kind,
+        Kind::Function | Kind::Method | Kind::Constructor | Kind::Lambda
+    )
+}
+
+fn is_callable(definition: &Definition) -> bool {
+    let types = [
+        Kind::Class,
+        Kind::Struct,
+        Kind::Union,
+        Kind::Interface,
+        Kind::Trait,
+        Kind::Enum,
+        Kind::EnumMember,
+        Kind::TypeAlias,
+        Kind::Macro,
+    ];
+    is_function(definition) || types.contains(&definition.kind)
+}
+
+fn listed(misses: &[Miss]) -> String {
+    let mut text = String::new();
+    for miss in misses {
+        let ours = match miss.ours.as_slice() {
+            [] => String::new(),
+            ours => format!(", ours {}", ours.join(" ")),
+        };
+        // Writing to a string cannot fail.
+        _ = writeln!(
+            text,
+            "{:<12} {}:{}:{} is {}{ours}\n             | {}",
+            miss.what,
+            miss.path,
+            miss.line,
+            miss.column,
+            miss.theirs.join(" "),
+            miss.source
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
