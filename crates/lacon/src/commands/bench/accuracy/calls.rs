@@ -34,6 +34,9 @@ pub(super) struct Plan<'a> {
     pub(super) json: bool,
 }
 
+/// Up to how many lines of something outside its name is looked for.
+const MAX_LINES: u32 = 1000;
+
 /// A place where something is called.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Place {
@@ -348,8 +351,10 @@ impl<'a> Judge<'a> {
             } else if outside.is_none() {
                 let text = std::fs::read_to_string(&target.path).unwrap_or_default();
                 let column = column_in_bytes(&text, target.line, target.column);
-                let line = text.lines().nth(target.line as usize).unwrap_or_default();
-                if line.get(column as usize..).is_some_and(|rest| rest.contains(written)) {
+                let lines = target.end_line.saturating_sub(target.line).min(MAX_LINES) + 1;
+                let mut lines = text.lines().skip(target.line as usize).take(lines as usize);
+                let first = lines.next().and_then(|line| line.get(column as usize..));
+                if first.into_iter().chain(lines).any(|line| line.contains(written)) {
                     outside = Some(format!("{}:{}", target.path, target.line + 1));
                 }
             }
@@ -376,16 +381,23 @@ impl<'a> Judge<'a> {
         let column = column_in_bytes(text, target.line, target.column);
         let all = (0..).map(DefinitionId).zip(&facts.definitions);
         // A parameter may stand where a function without a name begins.
-        let mut definitions = all.filter(|(_, definition)| definition.kind != Kind::Lambda);
-        let exact = definitions
-            .clone()
-            .find(|(_, definition)| definition.name_at == Position { line, column });
-        let found = exact.or_else(|| {
-            definitions.find(|(_, definition)| {
-                let named = facts.text(definition.name) == written || definition.kind == Kind::Constructor;
-                named && (definition.span.start_line == line || definition.name_at.line == line)
-            })
-        });
+        let definitions = || {
+            all.clone()
+                .filter(|(_, definition)| definition.kind != Kind::Lambda)
+                .filter(|(_, definition)| {
+                    (line..=target.end_line.max(target.line) + 1).contains(&definition.name_at.line)
+                })
+        };
+        let is_named =
+            |definition: &Definition| facts.text(definition.name) == written || definition.kind == Kind::Constructor;
+        let exact = definitions().find(|(_, definition)| definition.name_at == Position { line, column });
+        let named = || definitions().find(|(_, definition)| is_named(definition));
+        let first = || {
+            definitions()
+                .min_by_key(|(_, definition)| definition.name_at)
+                .filter(|_| target.end_line > target.line)
+        };
+        let found = exact.or_else(named).or_else(first);
         Some(SymbolRef {
             file,
             definition: Some(found?.0),

@@ -27,6 +27,22 @@ pub(in crate::commands::bench) struct CallSite {
     pub(in crate::commands::bench) path: String,
     pub(in crate::commands::bench) line: u32,
     pub(in crate::commands::bench) column: u32,
+    /// The line where it ends: some servers name whole definitions with their comments.
+    #[serde(default)]
+    pub(in crate::commands::bench) end_line: u32,
+}
+
+impl CallSite {
+    /// The start of a range of the protocol, and the line where it ends.
+    fn of(path: String, range: &Value) -> CallSite {
+        let number = |end: &str, name: &str| range[end][name].as_u64().unwrap_or(0) as u32;
+        CallSite {
+            path,
+            line: number("start", "line"),
+            column: number("start", "character"),
+            end_line: number("end", "line"),
+        }
+    }
 }
 
 impl Server {
@@ -130,12 +146,7 @@ impl Server {
                 continue;
             };
             for range in call["fromRanges"].as_array().into_iter().flatten() {
-                let number = |name: &str| range["start"][name].as_u64().unwrap_or(0) as u32;
-                sites.push(CallSite {
-                    path: path.clone(),
-                    line: number("line"),
-                    column: number("character"),
-                });
+                sites.push(CallSite::of(path.clone(), range));
             }
         }
         sites.sort();
@@ -165,9 +176,7 @@ impl Server {
                 None => (&place["uri"], &place["range"]),
             };
             if let Some(path) = uri.as_str().map(|uri| path_of(uri).unwrap_or_else(|| uri.to_string())) {
-                let number = |name: &str| range["start"][name].as_u64().unwrap_or(0) as u32;
-                let (line, column) = (number("line"), number("character"));
-                sites.push(CallSite { path, line, column });
+                sites.push(CallSite::of(path, range));
             }
         }
         Ok(sites)
@@ -192,12 +201,7 @@ impl Server {
             let Some(path) = place["uri"].as_str().and_then(path_of) else {
                 continue;
             };
-            let number = |name: &str| place["range"]["start"][name].as_u64().unwrap_or(0) as u32;
-            sites.push(CallSite {
-                path,
-                line: number("line"),
-                column: number("character"),
-            });
+            sites.push(CallSite::of(path, &place["range"]));
         }
         sites.sort();
         sites.dedup();

@@ -31,7 +31,13 @@ fn judged(files: &[(&str, &str)], languages: &[&str], answers: &[(&str, u32, u32
 
 fn to(path: &str, line: u32, column: u32) -> Option<Vec<CallSite>> {
     let path = path.to_string();
-    Some(vec![CallSite { path, line, column }])
+    let end_line = line;
+    Some(vec![CallSite {
+        path,
+        line,
+        column,
+        end_line,
+    }])
 }
 
 #[test]
