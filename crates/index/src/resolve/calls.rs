@@ -163,6 +163,7 @@ impl Evaluation<'_> {
     pub fn call(&mut self, id: ExpressionId, callee: ExpressionId, arguments: &Arguments) -> Set {
         let mut set = Set::default();
         let callees = self.expanded(callee);
+        let callees = self.narrowed(callees, callee, arguments.count(), arguments.list);
         let callees = self.fitting(callees, arguments.count(), arguments.list);
         for &fact in callees.facts() {
             self.apply(fact, arguments, id, &mut set);

@@ -274,9 +274,13 @@ impl Linker {
         let Some(package) = self.maps.package_of(file) else {
             return Vec::new();
         };
-        // What is private to a file is no one else's, unless the file is there to be included.
+        // What is private to a file is no one else's, unless the file is there to be included; nor are its macros, and its
+        // declarations of what another file or library defines.
         let open = !self.policies[links.language as usize].policy.links_by_name || self.maps.is_header(file);
-        let seen = |id: u32| open || links.definition(id).is_some_and(|link| !link.private);
+        let is_shared = |link: &DefinitionLink| {
+            !link.private && link.kind != Kind::Macro && !link.flags.contains(Flags::DECLARATION)
+        };
+        let seen = |id: u32| open || links.definition(id).is_some_and(is_shared);
         let names = links.names.iter().filter_map(|&(name, link)| match link {
             NameLink::Definition(id) if seen(id) => Some(((package, name), Place { file, id })),
             _ => None,

@@ -89,6 +89,9 @@ impl Evaluation<'_> {
             Value::Super(class) => self.instance_member(class, true, fact.evidence, name, set),
             Value::Object(object) => {
                 let held = self.read(Key::content(object, name));
+                if held.is_empty() && self.policy.policy.walking_types.contains(&text) {
+                    self.add_content(object, ALL, fact.evidence, set);
+                }
                 if held.is_empty() && depth > 0 && self.policy.policy.class_member == "constructor" {
                     self.fallback_member(fact, object, name, text, depth, set);
                 }
@@ -174,7 +177,10 @@ impl Evaluation<'_> {
     }
 
     /// Of several definitions of one name in one type: all where they are overloads, else the getter or the last.
-    fn chosen(&self, members: SmallVec<[Place; 2]>) -> SmallVec<[Place; 2]> {
+    fn chosen(&self, mut members: SmallVec<[Place; 2]>) -> SmallVec<[Place; 2]> {
+        if members.len() > 1 && self.policy.policy.links_by_name {
+            self.leave_other_programs(&mut members);
+        }
         if members.len() < 2 || self.policy.policy.overloads {
             return members;
         }
@@ -196,6 +202,21 @@ impl Evaluation<'_> {
             .find(|place| flags(place).contains(Flags::GETTER))
             .copied();
         getter.or(members.last().copied()).into_iter().collect()
+    }
+
+    /// Leaves out what other files define for a member that this file defines itself: no program holds both.
+    fn leave_other_programs(&self, members: &mut SmallVec<[Place; 2]>) {
+        let linker = self.linker;
+        let is_here = |member: &Place| {
+            let link = linker.definition(*member);
+            member.file == self.file && link.is_some_and(|link| !link.flags.contains(Flags::DECLARATION))
+        };
+        let here: SmallVec<[Place; 2]> = members.iter().copied().filter(is_here).collect();
+        let same = |one: Place, other: Place| {
+            let (one, other) = (linker.parameters(one), linker.parameters(other));
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.type_ == other.type_)
+        };
+        members.retain(|member| member.file == self.file || !here.iter().any(|&own| same(own, *member)));
     }
 
     fn class_member(&mut self, class: Place, known: Evidence, name: Word, text: &str, set: &mut Set) {
@@ -344,6 +365,15 @@ impl Evaluation<'_> {
         }
         self.owned.borrow_mut().insert(key, owned.clone());
         owned
+    }
+
+    /// Adds a member of `class` that was found through a receiver.
+    pub(super) fn add_member(&mut self, found: Found, receiver: Fact, class: Place, set: &mut Set) {
+        let evidence = receiver.evidence.max(step(found.inherited));
+        match receiver.value {
+            Value::Class(_) => self.add_static_member(found.member, class, evidence, set),
+            _ => self.add_instance_member(found.member, class, evidence, set),
+        };
     }
 
     /// Adds a member reached through the type itself; whether it has a value of its own.

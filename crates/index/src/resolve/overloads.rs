@@ -5,7 +5,9 @@
 //! several candidates.
 
 use smallvec::SmallVec;
-use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Passing};
+use syntax::facts::{
+    BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Name, Passing,
+};
 
 use super::calls::receiver_index;
 use super::evaluate::Evaluation;
@@ -98,7 +100,8 @@ impl TypeName {
             "auto" => TypeName::Any,
             "String" | "CharSequence" | "string" | "string_view" | "str" => TypeName::Text,
             "byte" | "Byte" => TypeName::Number(1),
-            "short" | "Short" | "char" | "Character" => TypeName::Number(2),
+            "short" | "Short" => TypeName::Number(2),
+            "char" | "Character" => TypeName::Number(CHARACTER),
             "int" | "Integer" | "unsigned" => TypeName::Number(3),
             "long" | "Long" | "size_t" => TypeName::Number(4),
             "float" | "Float" => TypeName::Number(5),
@@ -122,6 +125,10 @@ impl TypeName {
         }
     }
 }
+
+/// The rank of characters: they widen into `int` and what follows it, and nothing widens into them.
+const CHARACTER: u8 = 10;
+const INTEGER: u8 = 3;
 
 /// Types whose arrays are like no other's.
 const PRIMITIVES: &[&str] = &["byte", "short", "char", "int", "long", "float", "double", "boolean"];
@@ -147,15 +154,29 @@ fn element_name(facts: &FileFacts, inner: ExpressionId) -> Word {
     }
 }
 
+/// What an argument that hardly fits weighs: more than all that surely do.
+const HARDLY: isize = 1 << 16;
+
 /// How well an argument fits a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     Never,
+    /// Only if nothing else does.
+    Hardly,
     Perhaps,
     Surely,
 }
 
 impl View<'_> {
+    /// Whether as many parameters are declared by both, and those of plain types by the same ones: what stands for a type parameter
+    /// may be written in many ways.
+    pub fn may_override(&self, nearer: Place, farther: Place) -> bool {
+        let (near, far) = (self.parameters(nearer), self.parameters(farther));
+        let is_plain = |type_| matches!(type_, TypeName::Number(_) | TypeName::Boolean | TypeName::Text);
+        let mut pairs = near.iter().zip(far).map(|(near, far)| (near.type_, far.type_));
+        near.len() == far.len() && pairs.all(|(near, far)| near == far || !(is_plain(near) && is_plain(far)))
+    }
+
     /// Whether `nearer` takes the place of the member `farther` of an ancestor: the same parameters, where type parameters
     /// of the ancestor stand for anything. In one type, nothing overrides.
     pub fn overrides(&self, nearer: Place, farther: Place) -> bool {
@@ -234,6 +255,49 @@ impl Evaluation<'_> {
         set
     }
 
+    /// The functions that a call means among more of one name than a set tells apart.
+    pub fn narrowed(
+        &mut self,
+        values: Set,
+        callee: ExpressionId,
+        count: Option<usize>,
+        arguments: Option<List>,
+    ) -> Set {
+        let Some(count) = count.filter(|_| self.policy.policy.overloads && values.is_full()) else {
+            return values;
+        };
+        let (name, receivers): (Name, SmallVec<[Fact; 2]>) = match *self.facts.expression(callee) {
+            Expression::Member { object, name } => (name, SmallVec::from_slice(self.facts_of(object))),
+            Expression::Free { name, scope } => {
+                let word = self.word(name);
+                let around = self.types_around(scope);
+                let mut having = around
+                    .iter()
+                    .filter(|class| !self.find_members(**class, false, word).is_empty());
+                let this = having.next().map(|&class| Value::Instance(class));
+                let this = this.map(|this| Fact::new(this, Evidence::DeclaredReceiver));
+                (name, this.into_iter().collect())
+            }
+            _ => return values,
+        };
+        let word = self.word(name);
+        let mut set = Set::default();
+        for receiver in receivers {
+            let (class, after_itself) = match receiver.value {
+                Value::Instance(class) | Value::Class(class) => (class, false),
+                Value::Super(class) => (class, true),
+                _ => continue,
+            };
+            let found = self.find_members(class, after_itself, word);
+            let functions: SmallVec<[Place; 4]> = found.iter().map(|found| found.member).collect();
+            let kept = self.best(&functions, count, arguments);
+            for found in found.iter().filter(|found| kept.contains(&found.member)) {
+                self.add_member(*found, receiver, class, &mut set);
+            }
+        }
+        if set.is_empty() { values } else { set }
+    }
+
     /// The constructors of `class` that fit; all when none does.
     pub fn constructors(&self, class: Place, count: Option<usize>, arguments: Option<List>) -> SmallVec<[Place; 2]> {
         let linker = self.linker;
@@ -279,7 +343,7 @@ impl Evaluation<'_> {
             .iter()
             .map(|&argument| self.type_of(ExpressionId(argument)))
             .collect();
-        let scores: SmallVec<[Option<usize>; 4]> = kept
+        let scores: SmallVec<[Option<isize>; 4]> = kept
             .iter()
             .map(|&function| self.score(function, &types, arguments))
             .collect();
@@ -291,8 +355,8 @@ impl Evaluation<'_> {
         kept
     }
 
-    /// Number of arguments that surely fit; `None` when one never does.
-    fn score(&self, function: Place, types: &[TypeName], arguments: List) -> Option<usize> {
+    /// Number of arguments that surely fit, less those that hardly do; `None` when one never does.
+    fn score(&self, function: Place, types: &[TypeName], arguments: List) -> Option<isize> {
         let parameters = self.linker.parameters(function);
         let mut declared = parameters
             .iter()
@@ -305,12 +369,19 @@ impl Evaluation<'_> {
                 _ => declared.next(),
             };
             let Some(parameter) = last else { break };
-            match self.fit(type_, parameter.type_, ExpressionId(argument)) {
+            let argument = ExpressionId(argument);
+            let mut fit = self.fit(type_, parameter.type_, argument);
+            // What collects the rest also takes all of it at once.
+            if let (TypeName::Array(element), Passing::Rest) = (type_, parameter.passing) {
+                fit = fit.max(self.fit(TypeName::of_element(element), parameter.type_, argument));
+            }
+            match fit {
                 Fit::Never if !self.policy.policy.converts_arguments => return None,
                 Fit::Never => {}
+                Fit::Hardly => sure -= HARDLY,
                 Fit::Perhaps => {}
                 // Collecting what is left is the last thing a language tries.
-                Fit::Surely => sure += 1 + usize::from(parameter.passing != Passing::Rest),
+                Fit::Surely => sure += 1 + isize::from(parameter.passing != Passing::Rest),
             }
         }
         Some(sure)
@@ -322,7 +393,7 @@ impl Evaluation<'_> {
             (Unknown, _) | (_, Unknown) => Fit::Perhaps,
             (Any, Any) | (Root, Root) => Fit::Surely,
             (Any, Number(_) | Boolean) => Fit::Never,
-            (Any, Array(element)) if is_primitive(element) => Fit::Never,
+            (Any, Array(_)) => Fit::Never,
             (Any, _) | (_, Any | Root) => Fit::Perhaps,
             (Root, _) => Fit::Never,
             (Named(one), Named(other)) if one == other => Fit::Surely,
@@ -346,9 +417,12 @@ impl Evaluation<'_> {
                     None => Fit::Perhaps,
                 }
             }
-            (Null, Number(_) | Boolean) => Fit::Never,
+            // Boxed, it may be nothing.
+            (Null, Number(_) | Boolean) => Fit::Hardly,
             (Null, _) => Fit::Perhaps,
             (Number(one), Number(other)) if one == other && one > 0 => Fit::Surely,
+            (Number(CHARACTER), Number(INTEGER..CHARACTER)) => Fit::Perhaps,
+            (Number(CHARACTER), Number(1..)) | (Number(1..), Number(CHARACTER)) => Fit::Never,
             (Number(one), Number(other)) if one == 0 || other == 0 || one < other => Fit::Perhaps,
             (Array(one), Array(other)) if one == other && one != Word(0) => Fit::Surely,
             (Array(one), Array(other)) if one == Word(0) || other == Word(0) => Fit::Perhaps,
@@ -375,15 +449,23 @@ impl Evaluation<'_> {
             Expression::Sequence { .. } => TypeName::Array(Word(0)),
             Expression::Typed(type_) | Expression::New { type_, .. } => TypeName::of_type(self.facts, type_, arrays),
             Expression::Definition(_) => TypeName::Function,
-            Expression::Bound { binding, .. } => {
-                let declared = self.declared_type(binding.0);
-                declared.map_or_else(
-                    || self.type_of_value(expression),
-                    |type_| TypeName::of_type(self.facts, type_, arrays),
-                )
-            }
+            Expression::Bound { binding, .. } => match self.declared_type(binding.0) {
+                Some(type_) if arrays && self.collects(binding) => TypeName::Array(element_name(self.facts, type_)),
+                Some(type_) => TypeName::of_type(self.facts, type_, arrays),
+                None => self.type_of_value(expression),
+            },
             _ => self.type_of_value(expression),
         }
+    }
+
+    /// Whether a name is a parameter that collects the remaining arguments.
+    fn collects(&self, binding: BindingId) -> bool {
+        let function = match self.facts.bindings.get(binding.index()).map(|binding| binding.to) {
+            Some(Bound::Parameter(function)) => self.facts.definition(function),
+            _ => return false,
+        };
+        let mut parameters = function.parameters.iter();
+        parameters.any(|parameter| parameter.binding == Some(binding) && parameter.passing == Passing::Rest)
     }
 
     fn type_of_value(&self, expression: ExpressionId) -> TypeName {

@@ -1,6 +1,20 @@
 //! C: linkage, headers, function pointers, macros.
 
 calls! {
+    what_a_source_file_declares_or_defines_as_macro_is_its_own: r#"
+//- parser.c
+void release(void *x);
+void known(void *x);
+#define SIZE(x) other(x)
+void parse(void *x) { release(x); SIZE(x); }
+//                    ^^^^^^^ calls parser.c:release
+//                                ^^^^ =calls parser.c:SIZE
+//- main.c
+void run(void *x) { release(x); SIZE(x); known(x); }
+//                                       ^^^^^ =calls known.c:known
+//- known.c
+void known(void *x) {}
+"#;
     linkage_and_headers: r#"
 //- include/lib/api.h
 int api_open(const char *path);

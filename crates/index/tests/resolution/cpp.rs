@@ -59,6 +59,44 @@ int main() {
  // ^^^^ =calls src/shape.cpp:geo.area
 }
 "#;
+    a_name_of_the_outermost_scope_is_no_member: r#"
+//- run.cpp
+void run() {}
+//- task.cpp
+class Task {
+    void run() { ::run(); }
+    //             ^^^ =calls run.cpp:run
+    void twice() { run(); }
+    //             ^^^ =calls task.cpp:Task.run
+};
+"#;
+    iterators_walk_over_what_a_container_holds: r#"
+//- a.cpp
+#include <vector>
+#include <map>
+class Item { public: void go() {} };
+void use(std::vector<Item*>& items, std::vector<int>& numbers) {
+    for (std::vector<Item*>::const_iterator i = items.begin(); i != items.end(); ++i)
+        (*i)->go();
+    //        ^^ calls a.cpp:Item.go
+    for (std::vector<int>::iterator i = numbers.begin(); i != numbers.end(); ++i)
+        i->go();
+}
+"#;
+    of_two_programs_a_file_is_in_one: r#"
+//- task.h
+class Task { public: void start(); void stop(int x); };
+//- posix.cpp
+#include "task.h"
+void Task::start() { stop(1); }
+                  // ^^^^ =calls posix.cpp:stop
+void Task::stop(int x) {}
+//- windows.cpp
+#include "task.h"
+void Task::start() { stop(1); }
+                  // ^^^^ =calls windows.cpp:stop
+void Task::stop(int x) {}
+"#;
     overloads_and_defaults: r#"
 //- a.cpp
 void f(int one) {}

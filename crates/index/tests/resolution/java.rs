@@ -51,6 +51,70 @@ public class Outer { public static class Inner { public static void run() {} } }
 package com.acme.wild;
 public class Wild { public static void go() {} }
 "#;
+    one_of_more_overloads_than_values_are_told_apart: r#"
+//- A.java
+class K0 {} class K1 {} class K2 {} class K3 {} class K4 {} class K5 {} class K6 {} class K7 {} class K8 {} class K9 {} class K10 {} class K11 {} class K12 {} class K13 {} class K14 {} class K15 {} class K16 {} class K17 {}
+class Right { void go() {} }
+class Other { void go() {} }
+class Many {
+    Other put(K0 x) { return null; }
+    Other put(K1 x) { return null; }
+    Other put(K2 x) { return null; }
+    Other put(K3 x) { return null; }
+    Other put(K4 x) { return null; }
+    Other put(K5 x) { return null; }
+    Other put(K6 x) { return null; }
+    Other put(K7 x) { return null; }
+    Other put(K8 x) { return null; }
+    Other put(K9 x) { return null; }
+    Other put(K10 x) { return null; }
+    Other put(K11 x) { return null; }
+    Other put(K12 x) { return null; }
+    Other put(K13 x) { return null; }
+    Other put(K14 x) { return null; }
+    Other put(K15 x) { return null; }
+    Other put(K16 x) { return null; }
+    Right put(K17 x) { put(x).go(); return null; }
+                     //^^^ =calls A.java:Many.put
+                            //^^ =calls A.java:Right.go
+    static void use(Many many) { many.put(new K17()).go(); many.put(new K3()).go(); }
+                                    //^^^ =calls A.java:Many.put
+                                                  // ^^ =calls A.java:Right.go
+                                                             // ^^^ =calls A.java:Many.put
+                                                                           // ^^ =calls A.java:Other.go
+}
+"#;
+    overloads_by_arrays_boxes_and_characters: r#"
+//- A.java
+class Right { void go() {} }
+class Other { void go() {} }
+class A {
+    Other all(int[] x) { return null; }
+    Right all(Object[] x) { return null; }
+    Other all(String x) { return null; }
+    void rest(Object... values) { all(values).go(); }
+                                //^^^ =calls A.java:A.all
+                                            //^^ =calls A.java:Right.go
+    Right some(Object... values) { some(values).go(); return null; }
+                                 //^^^^ =calls A.java:A.some
+                                              //^^ =calls A.java:Right.go
+    Right add(short[] x, Boolean y) { return null; }
+    Other add(int[] x, Boolean y) { return null; }
+    void boxed(short[] x) { add(x, null).go(); }
+                          //^^^ =calls A.java:A.add
+                                       //^^ =calls A.java:Right.go
+    Other nothing(int x) { return null; }
+    Right nothing(String x) { return null; }
+    void none() { nothing(null).go(); }
+                //^^^^^^^ =calls A.java:A.nothing
+                              //^^ =calls A.java:Right.go
+    Right letter(char x) { return null; }
+    Other letter(short x) { return null; }
+    void letters(char[] x) { letter(x[0]).go(); }
+                           //^^^^^^ =calls A.java:A.letter
+                                        //^^ =calls A.java:Right.go
+}
+"#;
     overloads_by_number_of_arguments: r#"
 //- A.java
 class A {
@@ -298,5 +362,21 @@ class Main {
                                        //                        ^^^^^ calls A.java:Animal.speak; calls A.java:Cat.speak; calls A.java:Dog.speak; calls A.java:Puppy.speak
 }
 "#,
+    );
+}
+
+#[test]
+fn among_overloads_the_one_with_the_same_parameters_is_overridden() {
+    check(
+        r#"
+//- A.java
+class Base { void match(int x) {} }
+class Middle extends Base { void match(String x, int y) {} }
+//    ^^^^^^ extends A.java:Base
+class Low extends Middle { void match(int x) {} void match(boolean x) {} }
+//    ^^^ extends A.java:Middle
+                        //      ^^^^^ overrides A.java:Base.match
+"#,
+        &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],
     );
 }

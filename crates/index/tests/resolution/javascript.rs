@@ -18,6 +18,24 @@ export function f() {}
 export const h = () => {};
 export default function main() {}
 "#;
+    nothing_is_passed_for_a_declared_receiver: r#"
+//- a.ts
+class Sink { put(x: number) {} }
+class Source {
+    constructor(start?: (this: Source, sink: Sink) => void) {}
+    put(x: number) {}
+}
+new Source((sink) => { sink.put(1); });
+//  ^^^^^^ =calls a.ts:Source.constructor
+//                          ^^^ calls a.ts:Sink.put
+function each(this: Source, sink: Sink) { sink.put(2); }
+//                                             ^^^ =calls a.ts:Sink.put
+function hand(this: Source, f: () => void) { f(); }
+//                                           ^ calls a.ts:work
+function work() {}
+hand(work);
+// <- =calls a.ts:hand
+"#;
     common_js: r#"
 //- main.js
 const lib = require('./lib');

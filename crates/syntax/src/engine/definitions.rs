@@ -519,6 +519,13 @@ impl<'t> Lowering<'t> {
                     let default = parts.get(&rule.value).or(beside);
                     let not_type = |part: Node<'t>| Some(part) != type_ && Some(part) != default;
                     let name = parts.get(&rule.name);
+                    // A type for the receiver is no parameter: nothing is passed for it.
+                    if name.is_some_and(|name| self.rule(name).action == Action::This) {
+                        if let Some(type_) = type_ {
+                            self.lower_type(type_);
+                        }
+                        continue;
+                    }
                     let pattern = name.or_else(|| {
                         // Without a name selector, whatever is neither type nor default is the pattern.
                         let unnamed = rule.name == super::rules::Selector::None;

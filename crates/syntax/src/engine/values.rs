@@ -531,7 +531,10 @@ impl<'t> Lowering<'t> {
                     Some(type_) => self.lower_type(type_),
                     None => self.lower_type(child.node),
                 };
-                types.push(type_);
+                let name = parts.get(&rule.name);
+                if name.is_none_or(|name| self.rule(name).action != Action::This) {
+                    types.push(type_);
+                }
             }
         }
         types.push(result.map_or(UNKNOWN, |result| self.lower_type(result)));

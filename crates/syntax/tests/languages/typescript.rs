@@ -41,7 +41,7 @@ export type Alias = { x: Foo; f: (a: Bar) => Baz } | Shape<string>;
             method Impl.make static declaration @10-10 "static make(x: number): Impl<any>" (x: other) -> Impl<other>
             method Impl.make static @11-11 "static make(x: any)" (x: other)
             field Impl.title @12-12 "@Input() title: string" -> other @free Input()
-            method Impl.onClick @13-14 "onClick(this: Impl<K>, e: MouseEvent | null): asserts e is MouseEvent" (this: Impl<typeparameter K>, e: any(free MouseEvent, other)) -> ? @free HostListener("click", ["$event"])
+            method Impl.onClick @13-14 "onClick(this: Impl<K>, e: MouseEvent | null): asserts e is MouseEvent" (e: any(free MouseEvent, other)) -> ? @free HostListener("click", ["$event"])
             enum Color exported @16-16 "enum Color"
             enummember Color.Red @16-16 "Red"
             enummember Color.Green @16-16 "Green = 'g'"
@@ -62,7 +62,6 @@ export type Alias = { x: Foo; f: (a: Bar) => Baz } | Shape<string>;
             type parameter x : other
             type parameter x : other
             return Impl.make <- a Impl<other>
-            type parameter this : Impl<typeparameter K>
             type parameter e : any(free MouseEvent, other)
             flow this.Green <- "g"
             inherit free Base in Shape @5:54

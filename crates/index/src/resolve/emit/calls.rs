@@ -54,10 +54,10 @@ impl Emission<'_, '_> {
     }
 
     pub(super) fn call(&mut self, reference: Reference) {
+        let (count, list) = (arguments_of(reference), self.list_of(reference));
         let values = self.evaluation.expanded(reference.expression);
-        let values = self
-            .evaluation
-            .fitting(values, arguments_of(reference), self.list_of(reference));
+        let values = self.evaluation.narrowed(values, reference.expression, count, list);
+        let values = self.evaluation.fitting(values, count, list);
         let values = self.as_named(values);
         let mut ends = Ends::new();
         let values = self.made_variable(reference.expression, values, &mut ends);

@@ -32,19 +32,32 @@ impl Emission<'_, '_> {
                 && definition.kind != Kind::Constructor
             {
                 let name = self.evaluation.word(definition.name);
-                let overridden = self.evaluation.find_members(owner, true, name);
-                for found in overridden.iter().take(1) {
-                    if linker
-                        .definition(found.member)
-                        .is_some_and(|link| is_function(link.kind))
-                    {
-                        let end = (End::Definition(found.member), Evidence::Structure, EdgeKind::Overrides);
-                        self.push(Some(id), definition.name_at, &[end]);
-                    }
+                if let Some(member) = self.overridden(place, owner, name) {
+                    let end = (End::Definition(member), Evidence::Structure, EdgeKind::Overrides);
+                    self.push(Some(id), definition.name_at, &[end]);
                 }
                 self.overridden_by_shape(id, owner);
             }
         }
+    }
+
+    /// The member of an ancestor that a method of `owner` takes the place of. Among overloads it is the one with the same parameters.
+    fn overridden(&self, method: Place, owner: Place, name: Word) -> Option<Place> {
+        let linker = self.evaluation.linker;
+        let found = self.evaluation.find_members(owner, true, name);
+        let members = || found.iter().map(|found| found.member);
+        let first = members().next()?;
+        let exact = self.evaluation.policy.policy.exact_arguments;
+        let member = if found.len() > 1 || exact {
+            let mut alike = members().filter(|&member| linker.may_override(method, member));
+            let only = alike.next().filter(|_| alike.next().is_none());
+            let same = members().find(|&member| linker.overrides(method, member));
+            same.or(only).or(Some(first).filter(|_| !exact))?
+        } else {
+            first
+        };
+        let link = linker.definition(member)?;
+        is_function(link.kind).then_some(member)
     }
 
     /// The methods of interfaces that a method stands for because its type has all methods of them.

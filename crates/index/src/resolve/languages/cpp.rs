@@ -20,6 +20,12 @@ pub(super) const CPP: Policy = Policy {
     links_by_name: true,
     packages_visible: true,
     wrappers_pass_calls: true,
+    walking_types: &[
+        "iterator",
+        "const_iterator",
+        "reverse_iterator",
+        "const_reverse_iterator",
+    ],
     call_member: "operator()",
     index_member: "operator[]",
     methods: &[

@@ -100,6 +100,8 @@ pub struct Policy {
     pub methods: &'static [(&'static str, Operation)],
     /// Generic types of outside that wrap others, by their last name: `Optional`, `Promise`.
     pub generics: &'static [(&'static str, Generic)],
+    /// Types inside of a container that stand for what it holds, as pointers to it do: `vector<T>::iterator`.
+    pub walking_types: &'static [&'static str],
     /// Member that a call of an instance runs.
     pub call_member: &'static str,
     /// Member that gives what entering a context gives.
@@ -363,6 +365,7 @@ impl Policy {
         runs: &[],
         methods: &[],
         generics: &[],
+        walking_types: &[],
         call_member: "",
         enter_member: "",
         iterate_members: ("", ""),

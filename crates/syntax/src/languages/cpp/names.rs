@@ -2,7 +2,7 @@
 
 use super::super::c::named;
 use crate::engine::{Lowering, NewDefinition, UNKNOWN};
-use crate::facts::{Bound, Expression, ExpressionId, Import, ImportForm, Kind, Role};
+use crate::facts::{Bound, Expression, ExpressionId, Import, ImportForm, Kind, Role, ScopeId};
 use tree_sitter::Node;
 
 /// The node of the last name of a path, without template arguments.
@@ -34,7 +34,14 @@ fn last_part(node: Node<'_>) -> Option<Node<'_>> {
 pub(super) fn qualified<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> ExpressionId {
     let Some(name) = last_part(node) else { return UNKNOWN };
     let Some(scope) = lowering.field(node, "scope") else {
-        return lowering.lower(name, role);
+        // `::name` is nothing of the types and namespaces around.
+        let around = lowering.scope;
+        if matches!(name.kind(), "identifier" | "type_identifier") {
+            lowering.scope = ScopeId(0);
+        }
+        let value = lowering.lower(name, role);
+        lowering.scope = around;
+        return value;
     };
     let arguments = lowering.call_arguments;
     let object = lowering.lower_type(scope);
@@ -51,7 +58,12 @@ fn member_path<'t>(lowering: &mut Lowering<'t>, object: ExpressionId, name: Node
             };
             let scope_name = last_name(scope);
             let text = lowering.name_of(scope_name);
-            let inner = lowering.member_expression(object, text);
+            let mut inner = lowering.member_expression(object, text);
+            if scope.kind() == "template_type" {
+                let arguments = template_arguments(lowering, scope);
+                let arguments = lowering.push_list(&arguments);
+                inner = lowering.push_expression(Expression::Generic { base: inner, arguments }, scope.start_byte());
+            }
             member_path(lowering, inner, last, role)
         }
         "template_type" | "template_function" | "template_method" | "dependent_name" | "dependent_type" => {
