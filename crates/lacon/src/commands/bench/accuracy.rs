@@ -8,11 +8,11 @@
 //! right, and that again without the calls of which the server names no function ([`Refers::Silent`]). The latter two ask the
 //! server what is meant at up to [`MAX_DISPATCHED`] of the places that only we know.
 //!
-//! `--calls` asks the other way round, from random calls to what they mean ([`calls`]): for servers whose call hierarchies leave calls out.
+//! `--calls` asks the other way round, from random calls to what they mean ([`places`]): for servers whose call hierarchies leave calls out.
 //!
 //! Where no server knows a language well, a compiler's own knowledge can be given as a file instead ([`truth`]).
 
-mod calls;
+mod places;
 pub(super) mod server;
 mod tree;
 mod truth;
@@ -39,6 +39,7 @@ use crate::output::Output;
     lacon bench accuracy django --language python\n  \
     lacon bench accuracy . --language go --symbols 200 --server gopls --misses\n  \
     lacon bench accuracy . --language java --calls 400 --settle 120 --misses\n  \
+    lacon bench accuracy . --language go --mentions 400\n  \
     lacon bench accuracy . --language csharp --truth calls.jsonl\n\n\
     A truth has one call a line: the lines of a statement, then a line of what it calls and its name.\n  \
     {\"path\":\"a.cs\",\"line\":10,\"end_line\":12,\"to_path\":\"b.cs\",\"to_line\":30,\"to_name\":\"Find\"}\n\
@@ -54,10 +55,13 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 60)]
     symbols: usize,
     /// Ask what this many random calls mean, instead of who calls random symbols
-    #[arg(long, value_name = "N", conflicts_with_all = ["truth", "references", "symbols"])]
+    #[arg(long, value_name = "N", group = "places", conflicts_with_all = ["truth", "references", "symbols"])]
     calls: Option<usize>,
-    /// Keep what the server says of calls in this file, and ask only about calls that it does not have
-    #[arg(long, value_name = "FILE", requires = "calls")]
+    /// Ask what this many random mentions mean that are no calls: what is read, written, named as a type, inherited from, decorated with
+    #[arg(long, value_name = "N", group = "places", conflicts_with_all = ["truth", "references", "symbols"])]
+    mentions: Option<usize>,
+    /// Keep what the server says of calls or mentions in this file, and ask only about those that it does not have
+    #[arg(long, value_name = "FILE", requires = "places")]
     answers: Option<PathBuf>,
     /// Another seed asks about other symbols and calls
     #[arg(long, default_value_t = 1)]
@@ -161,9 +165,15 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         };
         return truth::compare(file, &tree, &resolved, &overridden, &shown, output);
     }
-    if let Some(calls) = args.calls {
-        let plan = calls::Plan {
-            calls,
+    let places = match (args.calls, args.mentions) {
+        (Some(count), _) => Some((count, places::What::Calls)),
+        (None, Some(count)) => Some((count, places::What::Mentions)),
+        (None, None) => None,
+    };
+    if let Some((count, what)) = places {
+        let plan = places::Plan {
+            count,
+            what,
             seed: args.seed,
             below: &args.below,
             command: &command,
@@ -173,7 +183,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
             misses: args.misses,
             json: args.json,
         };
-        return calls::compare(&plan, &root, &tree, &resolved, &overridden, output);
+        return places::compare(&plan, &root, &tree, &resolved, &overridden, output);
     }
     let mut comparison = Comparison {
         tree: &tree,

@@ -1,61 +1,19 @@
-//! `lacon bench accuracy --calls N`: random calls, and what a server says that they mean.
-//!
-//! Call hierarchies of servers leave calls out; where a name is defined is what servers know best. So each call of the sample is one
-//! question ("definition of this name"), and its answer judges both what we miss at that place and every edge that we have there.
+//! What a server's answers say of the edges at the places that it was asked about.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::path::Path;
 
-use anyhow::Context;
 use index::model::{EdgeKind, FileId, Origin, ResolvedFile, SymbolRef, Target};
 use index::tree::Tree;
-use serde::{Deserialize, Serialize};
 use syntax::facts::{Definition, DefinitionId, Flags, Kind, Position, Role};
 
-use super::server::{CallSite, Server, column_in_bytes, column_in_units};
-use super::tree::MemoryTree;
-use super::{Overridden, Score, above, origin_name, rank, ratio, shown, word_at};
-use crate::failure::Failure;
-use crate::output::Output;
-
-/// What is sampled, and how the server is asked.
-pub(super) struct Plan<'a> {
-    pub(super) calls: usize,
-    pub(super) seed: u64,
-    pub(super) below: &'a str,
-    pub(super) command: &'a [String],
-    pub(super) settle: Duration,
-    pub(super) patience: Duration,
-    /// Where answers are kept from one run to the next.
-    pub(super) answers: Option<&'a PathBuf>,
-    pub(super) misses: bool,
-    pub(super) json: bool,
-}
+use super::super::server::{CallSite, column_in_bytes};
+use super::super::tree::MemoryTree;
+use super::super::{Overridden, above, origin_name, ratio, shown, word_at};
+use super::{Answers, Miss, Place, Report, What, key};
 
 /// Up to how many lines of something outside its name is looked for.
 const MAX_LINES: u32 = 1000;
-
-/// A place where something is called.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Place {
-    file: FileId,
-    at: Position,
-}
-
-/// An answer as it is kept: one JSON object a line.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    path: String,
-    line: u32,
-    column: u32,
-    /// Missing if the server failed.
-    targets: Option<Vec<CallSite>>,
-}
-
-/// By path, line and column.
-type Answers = BTreeMap<(String, u32, u32), Option<Vec<CallSite>>>;
 
 /// What the server means by its answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,156 +35,6 @@ struct Answer {
     named: Vec<SymbolRef>,
 }
 
-#[derive(Serialize, Default)]
-struct Report {
-    files: usize,
-    calls: usize,
-    /// The calls of which the server names something in the tree.
-    inside: usize,
-    outside: usize,
-    silent: usize,
-    unknown: usize,
-    agreed: usize,
-    /// Misses at which we name another symbol; of these, at how many it overrides what is meant.
-    other: usize,
-    other_overrides: usize,
-    /// Misses at which we name nothing of the tree.
-    nothing: usize,
-    recall: f64,
-    by_origin: BTreeMap<&'static str, Score>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    misses: Vec<Miss>,
-}
-
-/// One difference.
-#[derive(Serialize)]
-struct Miss {
-    /// `nothing`, `other`, how an edge of ours is known that is not what the server says, or `unjudged` where it names no function.
-    what: &'static str,
-    path: String,
-    line: u32,
-    column: u32,
-    ours: Vec<String>,
-    theirs: Vec<String>,
-    /// The line.
-    source: String,
-}
-
-/// Samples, asks, compares and prints.
-pub(super) fn compare(
-    plan: &Plan<'_>,
-    root: &Path,
-    tree: &MemoryTree,
-    resolved: &[ResolvedFile],
-    overridden: &Overridden,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let places = sample(tree, plan);
-    let answers = ask(plan, root, tree, &places)?;
-    let judge = Judge::new(root, tree, resolved, overridden);
-    let mut report = judge.judge(&places, &answers);
-    if plan.misses && !plan.json {
-        output.text(&listed(&report.misses));
-    }
-    if !plan.misses {
-        report.misses.clear();
-    }
-    if plan.json {
-        return output.json(&report);
-    }
-    output.line(format!(
-        "{} files, {} calls: the server names something of the project at {}, something outside at {}, no function at {}, nothing at {}",
-        report.files, report.calls, report.inside, report.outside, report.silent, report.unknown
-    ));
-    output.line(format!(
-        "recall         {:.3} ({}/{}); missed: {} have another edge ({} of them to what overrides it), {} have none",
-        report.recall, report.agreed, report.inside, report.other, report.other_overrides, report.nothing
-    ));
-    for (name, score) in &report.by_origin {
-        output.line(format!("{name:<14} {}", score.precision()));
-    }
-    Ok(())
-}
-
-/// The first `plan.calls` calls in an order that depends on seed, paths and positions alone.
-fn sample(tree: &MemoryTree, plan: &Plan<'_>) -> Vec<Place> {
-    let mut ranked = BTreeSet::new();
-    for file in (0..tree.file_count() as u32).map(FileId) {
-        let path = tree.path(file);
-        if !path.starts_with(plan.below) {
-            continue;
-        }
-        for reference in &tree.facts(file).references {
-            if matches!(reference.role, Role::Call | Role::Instantiate | Role::Macro) {
-                let at = reference.at;
-                let name = format!("{} {path} {} {}", plan.seed, at.line, at.column);
-                ranked.insert((rank(name.as_bytes()), Place { file, at }));
-            }
-        }
-    }
-    let mut places: Vec<Place> = ranked.into_iter().take(plan.calls).map(|(_, place)| place).collect();
-    places.sort_unstable();
-    places
-}
-
-/// What the server says of every place; what is kept from earlier is not asked again.
-fn ask(plan: &Plan<'_>, root: &Path, tree: &MemoryTree, places: &[Place]) -> anyhow::Result<Answers> {
-    let mut answers = Answers::new();
-    if let Some(file) = plan.answers.filter(|file| file.exists()) {
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let kept: Kept =
-                serde_json::from_str(line).with_context(|| format!("`{}` holds no answers", file.display()))?;
-            answers.insert((kept.path, kept.line, kept.column), kept.targets);
-        }
-    }
-    let unasked: Vec<&Place> = places
-        .iter()
-        .filter(|place| !answers.contains_key(&key(tree, place)))
-        .collect();
-    if unasked.is_empty() {
-        return Ok(answers);
-    }
-    let mut server = Server::start(plan.command, root)?;
-    // Some read a project when the first of its files is opened.
-    let first = unasked[0].file;
-    let path = root.join(tree.path(first));
-    server.open(&path, tree.language(first), tree.text(first))?;
-    server.settle(plan.settle)?;
-    server.close(&path)?;
-    for places in unasked.chunk_by(|left, right| left.file == right.file) {
-        let file = places[0].file;
-        let (path, text) = (root.join(tree.path(file)), tree.text(file));
-        server.open(&path, tree.language(file), text)?;
-        for place in places {
-            let (line, column) = (place.at.line - 1, place.at.column);
-            let units = column_in_units(text, line, column);
-            let found = server.definitions(&path, line, units, plan.patience);
-            answers.insert(key(tree, place), found.ok());
-        }
-        server.close(&path)?;
-    }
-    drop(server);
-    if let Some(file) = plan.answers {
-        let mut text = String::new();
-        for ((path, line, column), targets) in answers.clone() {
-            let kept = Kept {
-                path,
-                line,
-                column,
-                targets,
-            };
-            writeln!(text, "{}", serde_json::to_string(&kept)?)?;
-        }
-        std::fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
-    }
-    Ok(answers)
-}
-
-fn key(tree: &MemoryTree, place: &Place) -> (String, u32, u32) {
-    (tree.path(place.file).to_string(), place.at.line, place.at.column)
-}
-
 /// An edge that leaves a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ours {
@@ -234,7 +42,8 @@ struct Ours {
     origin: Origin,
 }
 
-struct Judge<'a> {
+pub(super) struct Judge<'a> {
+    what: What,
     root: &'a Path,
     tree: &'a MemoryTree,
     overridden: &'a Overridden,
@@ -244,7 +53,13 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(root: &'a Path, tree: &'a MemoryTree, resolved: &[ResolvedFile], overridden: &'a Overridden) -> Judge<'a> {
+    pub(super) fn new(
+        what: What,
+        root: &'a Path,
+        tree: &'a MemoryTree,
+        resolved: &[ResolvedFile],
+        overridden: &'a Overridden,
+    ) -> Judge<'a> {
         let mut ours: BTreeMap<Place, Vec<Ours>> = BTreeMap::new();
         let mut bases: BTreeMap<SymbolRef, Vec<SymbolRef>> = BTreeMap::new();
         for (file, resolved) in (0..).map(FileId).zip(resolved) {
@@ -252,7 +67,7 @@ impl<'a> Judge<'a> {
                 let Target::Symbol(symbol) = edge.to else { continue };
                 let (at, origin) = (edge.at, edge.origin);
                 match edge.kind {
-                    EdgeKind::Calls | EdgeKind::Instantiates => {
+                    kind if what.judges(kind) => {
                         let known = ours.entry(Place { file, at }).or_default();
                         known.push(Ours { symbol, origin });
                     }
@@ -268,7 +83,11 @@ impl<'a> Judge<'a> {
             known.sort_unstable();
             known.dedup_by_key(|ours| ours.symbol);
         }
+        if what == What::Mentions {
+            add_bases(tree, resolved, &mut ours);
+        }
         Judge {
+            what,
             root,
             tree,
             overridden,
@@ -277,7 +96,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn judge(&self, places: &[Place], answers: &Answers) -> Report {
+    pub(super) fn judge(&self, places: &[Place], answers: &Answers) -> Report {
         let mut report = Report {
             files: self.tree.file_count(),
             calls: places.len(),
@@ -361,7 +180,7 @@ impl<'a> Judge<'a> {
         }
         let callable = |symbol: &SymbolRef| {
             let definition = self.definition(*symbol);
-            definition.is_some_and(|definition| is_callable(&definition))
+            definition.is_some_and(|definition| self.what == What::Mentions || is_callable(&definition))
         };
         let meant = if targets.is_empty() {
             Meant::Unknown
@@ -522,6 +341,43 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// Puts the edges of inheritance, which leave a type where its name stands, to where the base is named.
+fn add_bases(tree: &MemoryTree, resolved: &[ResolvedFile], ours: &mut BTreeMap<Place, Vec<Ours>>) {
+    for (file, resolved) in (0..).map(FileId).zip(resolved) {
+        let facts = tree.facts(file);
+        let named: Vec<(Position, &str)> = facts
+            .references
+            .iter()
+            .filter(|reference| reference.role == Role::Inherit)
+            .map(|reference| {
+                (
+                    reference.at,
+                    word_at(tree.text(file), reference.at.line - 1, reference.at.column),
+                )
+            })
+            .collect();
+        for edge in &resolved.edges {
+            let (EdgeKind::Extends | EdgeKind::Implements, Target::Symbol(symbol)) = (edge.kind, &edge.to) else {
+                continue;
+            };
+            let (Some(from), Some(base)) = (edge.from, symbol.definition) else {
+                continue;
+            };
+            let span = facts.definition(from).span;
+            let base_facts = tree.facts(symbol.file);
+            let base = base_facts.text(base_facts.definition(base).name);
+            let mentioned = named
+                .iter()
+                .find(|(at, name)| (span.start_line..=span.end_line).contains(&at.line) && *name == base);
+            if let Some(&(at, _)) = mentioned {
+                let known = ours.entry(Place { file, at }).or_default();
+                let (symbol, origin) = (*symbol, edge.origin);
+                known.push(Ours { symbol, origin });
+            }
+        }
+    }
+}
+
 fn is_function(definition: &Definition) -> bool {
     matches!(
         definition.kind,
@@ -543,28 +399,3 @@ fn is_callable(definition: &Definition) -> bool {
     ];
     is_function(definition) || types.contains(&definition.kind)
 }
-
-fn listed(misses: &[Miss]) -> String {
-    let mut text = String::new();
-    for miss in misses {
-        let ours = match miss.ours.as_slice() {
-            [] => String::new(),
-            ours => format!(", ours {}", ours.join(" ")),
-        };
-        // Writing to a string cannot fail.
-        _ = writeln!(
-            text,
-            "{:<12} {}:{}:{} is {}{ours}\n             | {}",
-            miss.what,
-            miss.path,
-            miss.line,
-            miss.column,
-            miss.theirs.join(" "),
-            miss.source
-        );
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,15 @@
 use super::*;
+use crate::commands::bench::accuracy::server::column_in_bytes;
 
 /// Judges a file by answers of the form "this mention is that line and column" (counted in UTF-16 from 0).
-fn judged(files: &[(&str, &str)], languages: &[&str], answers: &[(&str, u32, u32, Option<Vec<CallSite>>)]) -> Report {
+fn judged(files: &[(&str, &str)], languages: &[&str], answers: &[Said<'_>]) -> Report {
+    judged_as(What::Calls, files, languages, answers)
+}
+
+/// A path, line and column, and what the server says of them.
+type Said<'a> = (&'a str, u32, u32, Option<Vec<CallSite>>);
+
+fn judged_as(what: What, files: &[(&str, &str)], languages: &[&str], answers: &[Said<'_>]) -> Report {
     let directory = tempfile::tempdir().unwrap();
     for (path, text) in files {
         std::fs::write(directory.path().join(path), text).unwrap();
@@ -9,7 +17,7 @@ fn judged(files: &[(&str, &str)], languages: &[&str], answers: &[(&str, u32, u32
     let tree = MemoryTree::read(directory.path(), languages).unwrap();
     let resolved = tree.resolve();
     let (_, overridden) = super::super::gather(&tree, &resolved);
-    let judge = Judge::new(directory.path(), &tree, &resolved, &overridden);
+    let judge = Judge::new(what, directory.path(), &tree, &resolved, &overridden);
     let mut places = Vec::new();
     let mut known = Answers::new();
     for (path, line, column, targets) in answers {
@@ -109,4 +117,32 @@ fn columns_are_counted_in_the_units_of_servers() {
     assert_eq!(column_in_bytes(text, 1, 6), 9);
     assert_eq!(column_in_bytes(text, 1, 99), 12);
     assert_eq!(column_in_bytes(text, 9, 3), 0);
+}
+
+#[test]
+fn mentions_are_judged_by_what_the_server_names() {
+    let source = "\
+LIMIT = 3
+class Base: pass
+class Other: pass
+class Heir(
+    Base
+):
+    size = LIMIT
+def run(heir: Heir):
+    return heir.size
+";
+    let answers = [
+        // The base has a line of its own.
+        ("a.py", 5, 4, to("a.py", 1, 6)),
+        ("a.py", 7, 11, to("a.py", 0, 0)),
+        ("a.py", 8, 14, to("a.py", 3, 6)),
+        // The server is said to mean another.
+        ("a.py", 9, 16, to("a.py", 2, 6)),
+    ];
+    let report = judged_as(What::Mentions, &[("a.py", source)], &["python"], &answers);
+    let misses = listed(&report.misses);
+    assert_eq!((report.inside, report.agreed, report.other), (4, 3, 1), "{misses}");
+    let score = &report.by_origin["ast_resolved"];
+    assert_eq!((score.found, score.agreed), (4, 3), "{misses}");
 }
