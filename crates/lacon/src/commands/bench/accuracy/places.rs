@@ -143,7 +143,7 @@ pub(super) fn compare(
     let judge = Judge::new(plan.what, root, tree, resolved, overridden);
     let mut report = judge.judge(&places, &answers);
     if plan.misses && !plan.json {
-        output.text(&listed(&report.misses));
+        output.text(listed(&report.misses));
     }
     if !plan.misses {
         report.misses.clear();
