@@ -210,6 +210,27 @@ void use(Box<int>& box) {
  //     ^^^^ =calls a.cpp:Box.fill
 }
 "#;
+    a_function_of_the_class_hides_one_of_the_file: r#"
+//- a.cpp
+static void run() {}
+static void only() {}
+static void stop() {}
+class Base { void stop() {} };
+class Timer : Base {
+    void start() { run(); only(); ::run(); }
+ //                ^^^ =calls a.cpp:Timer.run
+ //                       ^^^^ =calls a.cpp:only
+ //                                 ^^^ =calls a.cpp:run
+    void run() {}
+    void later();
+};
+void Timer::later() { run(); only(); stop(); }
+ //                   ^^^ =calls a.cpp:Timer.run
+ //                          ^^^^ =calls a.cpp:only
+ //                                  ^^^^ =calls a.cpp:Base.stop
+void other() { run(); }
+ //            ^^^ =calls a.cpp:run
+"#;
 }
 
 #[test]

@@ -235,4 +235,23 @@ fun step() {}
 fun main() { twice(::step) }
 //           ^^^^^ =calls Run.kt:twice
 "#;
+    a_function_of_the_class_hides_one_of_the_file: r#"
+//- Run.kt
+package p
+fun run() {}
+fun only() {}
+val size = 1
+fun stop() {}
+open class Base { fun stop() {} }
+class Timer : Base() {
+  fun start() { run(); only(); stop(); print(size) }
+  //            ^^^ =calls Run.kt:Timer.run
+  //                   ^^^^ =calls Run.kt:only
+  //                           ^^^^ =calls Run.kt:Base.stop
+  fun run() {}
+  fun size() = 2
+}
+fun main() { run() }
+//           ^^^ =calls Run.kt:run
+"#;
 }

@@ -155,7 +155,7 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
         let here = &lowering.scopes[id.index()];
         let visible = here.kind != ScopeKind::Type
             || match lowering.rules.members {
-                Members::Hidden | Members::Types => false,
+                Members::Hidden | Members::Types | Members::Bare => false,
                 Members::Direct => !inside_function,
                 Members::Nested => true,
             };
@@ -167,14 +167,24 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
         let names_type = |binding: &BindingId| match lowering.bindings[binding.index()].to {
             Bound::TypeParameter => true,
             Bound::Definition(id) => {
-                lowering.rules.members == Members::Types && is_type(lowering.definitions[id.index()].kind)
+                matches!(lowering.rules.members, Members::Types | Members::Bare)
+                    && is_type(lowering.definitions[id.index()].kind)
             }
+            _ => false,
+        };
+        let names_function = |binding: &BindingId| match lowering.bindings[binding.index()].to {
+            Bound::Definition(id) => matches!(lowering.definitions[id.index()].kind, Kind::Function | Kind::Method),
             _ => false,
         };
         if !visible {
             // Type parameters are seen throughout, members are not.
-            if let Some(binding) = lowering.by_name.get(&(id, name)).copied().filter(names_type) {
+            let found = lowering.by_name.get(&(id, name));
+            if let Some(binding) = found.copied().filter(names_type) {
                 return Some(binding);
+            }
+            let may_be_function = called || !lowering.rules.functions_apart;
+            if lowering.rules.members == Members::Bare && may_be_function && found.is_some_and(names_function) {
+                return None;
             }
         } else {
             let mut found = lowering.by_name.get(&(id, name)).copied();

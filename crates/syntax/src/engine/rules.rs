@@ -2,7 +2,8 @@
 //!
 //! ```toml
 //! members = "direct"        # who sees the members of a type bare: no one (default), its body alone ("direct"), all code inside
-//!                           # ("nested"); "types": all code inside sees nested types, the rest is left to resolution
+//!                           # ("nested"); "types": all code inside sees nested types, the rest is left to resolution; "bare": and
+//!                           # functions among the members hide those of the file
 //! visibility = "underscore" # from the name: "underscore", "capital"; or what holds without a modifier: "public", "private", …
 //! shadowing = true          # a second declaration in one scope is a new variable, seen from there on (Rust, Go, C)
 //! constructors = ["__init__"]
@@ -129,6 +130,8 @@ pub(crate) enum Members {
     /// Everything inside sees nested types. What else a bare name means depends on bases and overloads, which only resolution
     /// knows.
     Types,
+    /// The same, and a function among the members hides what the file has around the type.
+    Bare,
     /// Everything inside.
     Nested,
 }

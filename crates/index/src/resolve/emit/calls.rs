@@ -1,7 +1,7 @@
 //! Calls: from what a callee can be worth to the definitions that run.
 
 use smallvec::SmallVec;
-use syntax::facts::{Expression, ExpressionId, Flags, Kind, List, Reference, Role};
+use syntax::facts::{Bound, Expression, ExpressionId, Flags, Kind, List, Reference, Role};
 
 use super::{Emission, End, Ends, arguments_of};
 use crate::model::{EdgeKind, Evidence};
@@ -55,7 +55,10 @@ impl Emission<'_, '_> {
 
     pub(super) fn call(&mut self, reference: Reference) {
         let (count, list) = (arguments_of(reference), self.list_of(reference));
-        let values = self.evaluation.expanded(reference.expression);
+        let values = match self.member_before(reference) {
+            Some(values) => values,
+            None => self.evaluation.expanded(reference.expression),
+        };
         let values = self.evaluation.narrowed(values, reference.expression, count, list);
         let values = self.evaluation.fitting(values, count, list);
         let values = self.as_named(values);
@@ -101,6 +104,43 @@ impl Emission<'_, '_> {
             return;
         }
         self.push(reference.within, reference.at, &ends);
+    }
+
+    /// The members that a bare call means although the file has a function of that name: those that the type around it inherits, or that are
+    /// written elsewhere. What the type's own body has was told apart when the file was read.
+    fn member_before(&mut self, reference: Reference) -> Option<Set> {
+        let facts = self.evaluation.facts;
+        if !self.evaluation.policy.policy.bare_members {
+            return None;
+        }
+        let Expression::Bound { binding, .. } = *facts.expression(reference.expression) else {
+            return None;
+        };
+        let binding = facts.bindings.get(binding.index())?;
+        let Bound::Definition(function) = binding.to else {
+            return None;
+        };
+        let function = facts.definition(function);
+        let is_outside = |parent| facts.definition(parent).kind == Kind::Module;
+        if !is_function(function.kind) || !function.parent.is_none_or(is_outside) {
+            return None;
+        }
+        let mut within = reference.within;
+        while let Some(lambda) = within.filter(|&id| facts.definition(id).kind == Kind::Lambda) {
+            within = facts.definition(lambda).parent;
+        }
+        let around = self.evaluation.place(within?);
+        let type_ = self.evaluation.linker.definition(around)?.owner?;
+        let name = self.evaluation.word(binding.name);
+        let this = [Fact::new(Value::Instance(type_), Evidence::DeclaredReceiver)];
+        let members = self.evaluation.member(&this, name, facts.text(binding.name));
+        let is_method = |fact: &Fact| {
+            matches!(
+                fact.value,
+                Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..)
+            )
+        };
+        members.facts().iter().any(is_method).then_some(members)
     }
 
     /// Adds the macros of that name which the file sees without importing them.

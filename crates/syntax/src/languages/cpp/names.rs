@@ -30,6 +30,19 @@ fn last_part(node: Node<'_>) -> Option<Node<'_>> {
         .find_map(|at| node.named_child(at))
 }
 
+/// The function that `::name` calls, told apart from a bare name, which may mean a member of the type around.
+fn outermost<'t>(lowering: &mut Lowering<'t>, value: ExpressionId, role: Role, name: Node<'t>) -> ExpressionId {
+    let reference = lowering.references.last().map(|reference| reference.expression);
+    if role != Role::Call || value == UNKNOWN || reference != Some(value) {
+        return value;
+    }
+    let apart = lowering.push_expression(Expression::Wrapped(value), name.start_byte());
+    if let Some(reference) = lowering.references.last_mut() {
+        reference.expression = apart;
+    }
+    apart
+}
+
 /// `scope::name`: a member of what the scope names.
 pub(super) fn qualified<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> ExpressionId {
     let Some(name) = last_part(node) else { return UNKNOWN };
@@ -41,7 +54,7 @@ pub(super) fn qualified<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: R
         }
         let value = lowering.lower(name, role);
         lowering.scope = around;
-        return value;
+        return outermost(lowering, value, role, name);
     };
     let arguments = lowering.call_arguments;
     let object = lowering.lower_type(scope);
