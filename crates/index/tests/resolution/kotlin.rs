@@ -254,4 +254,13 @@ class Timer : Base() {
 fun main() { run() }
 //           ^^^ =calls Run.kt:run
 "#;
+    classes_on_one_line: r#"
+//- One.kt
+package p
+class First { fun put() {} }
+class Second { fun run() { First().put() } }
+//                                 ^^^ =calls One.kt:First.put
+object Third { fun run() { Second().run() } }
+//                                  ^^^ =calls One.kt:Second.run
+"#;
 }

@@ -2,7 +2,8 @@
 //!
 //! Many words are keywords in some places and names in others (`open`, `suspend`, `set`), and the grammar loses whole classes over
 //! them. Where what follows tells that one is a name, its last letter becomes a capital one: facts take names from the text as it
-//! was. Annotations that stand on a line of their own before a primary `constructor` become blanks. Everything keeps its
+//! was. Annotations that stand on a line of their own before a primary `constructor` become blanks. The last member of a type whose body
+//! ends on the same line gets the semicolon that the grammar waits for, in place of the blank after it. Everything keeps its
 //! place, and whoever asks keeps the reading with fewer errors: a guess that is wrong here costs nothing.
 
 use crate::languages::tokens::{Token, Tokens};
@@ -13,7 +14,11 @@ pub(super) fn second_reading(text: &str) -> Option<String> {
     let mut tokens = Tokens { bytes, at: 0 };
     let mut written = bytes.to_vec();
     let mut before = Token::NONE;
+    let mut braces = Braces::default();
     while let Some(token) = tokens.next() {
+        if braces.closes_type(token, before, bytes) && matches!(bytes[token.start - 1], b' ' | b'\t') {
+            written[token.start - 1] = b';';
+        }
         if is_name(token, before, tokens) {
             written[token.end - 1].make_ascii_uppercase();
         } else if let Some(end) = annotations_before_constructor(token, before, tokens) {
@@ -25,6 +30,41 @@ pub(super) fn second_reading(text: &str) -> Option<String> {
     }
     // Only ASCII was written over.
     String::from_utf8(written).ok().filter(|written| written != text)
+}
+
+/// Which braces are around a token.
+#[derive(Default)]
+struct Braces {
+    /// Whether each of them holds the members of a type.
+    open: Vec<bool>,
+    /// Whether a type has been named whose members may follow.
+    in_head: bool,
+    parentheses: usize,
+}
+
+impl Braces {
+    /// Whether `token` ends the members of a type, right after one of them.
+    fn closes_type(&mut self, token: Token, before: Token, bytes: &[u8]) -> bool {
+        match token.mark(bytes) {
+            Some(b'(') => self.parentheses += 1,
+            Some(b')') => self.parentheses = self.parentheses.saturating_sub(1),
+            Some(b'{') => self.open.push(std::mem::take(&mut self.in_head)),
+            Some(b'}') => {
+                let is_empty = matches!(before.mark(bytes), Some(b'{' | b';' | b','));
+                return self.open.pop() == Some(true) && !is_empty;
+            }
+            Some(_) => {}
+            None => match token.word(bytes) {
+                b"class" | b"interface" | b"object" => {
+                    self.in_head = !matches!(before.mark(bytes), Some(b':' | b'.'));
+                    self.parentheses = 0;
+                }
+                b"fun" | b"val" | b"var" | b"init" if self.parentheses == 0 => self.in_head = false,
+                _ => {}
+            },
+        }
+        false
+    }
 }
 
 /// Whether a word that may be a keyword is a name, by what stands around it.
@@ -127,9 +167,33 @@ mod tests {
     }
 
     #[test]
+    fn members_before_a_brace_on_their_line_end() {
+        for (text, expected) in [
+            ("class A { fun f() { g() } }", "class A { fun f() { g() };}"),
+            (
+                "interface A<T>(val b: B) : C by d { val e: E }",
+                "interface A<T>(val b: B) : C by d { val e: E;}",
+            ),
+            (
+                "object A { class B { val c = { it } } }",
+                "object A { class B { val c = { it };};}",
+            ),
+        ] {
+            assert_eq!(second_reading(text).as_deref(), Some(expected));
+        }
+        for text in [
+            "class A { }\nclass B {}\nfun f() { g() }",
+            "class A\nfun f() { A::class; g { it } }",
+            "class A {\n  fun f() { g() }\n}",
+        ] {
+            assert_eq!(second_reading(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn keywords_stay_keywords() {
         for text in [
-            "open class A { private set\n get() = 1\n set(value) { } }",
+            "open class A { private set\n get() = 1\n set(value) { }\n}",
             "fun f(g: suspend (Int) -> Unit, h: suspend() -> Unit) = suspend { }",
             "class A : B by c where T : B // open)",
             "val a = \"open)\" + 'o' + \"\"\"set = \"\"\"",
