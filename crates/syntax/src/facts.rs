@@ -261,6 +261,8 @@ impl Flags {
     pub const DEFAULT: Flags = Flags(1 << 15);
     /// Has no receiver of its own: `this` in it is that of the code around (arrow functions).
     pub const OUTER_RECEIVER: Flags = Flags(1 << 16);
+    /// Kept for what was compiled against it: no source can name it.
+    pub const HIDDEN: Flags = Flags(1 << 17);
 
     /// Whether all bits of `other` are set.
     pub fn contains(self, other: Flags) -> bool {

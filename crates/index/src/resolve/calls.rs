@@ -263,6 +263,9 @@ impl Evaluation<'_> {
     /// The constructors of the nearest bases that have one.
     pub fn base_constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
         let linker = self.linker;
+        if !self.policy.policy.inherits_constructors {
+            return self.constructors_of_base(class);
+        }
         let classes = linker.ancestry(class).map_or(&[][..], |ancestry| &ancestry.classes);
         for &base in classes.iter().skip(1) {
             if linker.definition(base).is_some_and(|link| !is_type(link.kind)) {
@@ -395,7 +398,12 @@ impl Evaluation<'_> {
         } else {
             0
         };
-        for (values, spread) in &arguments.positional {
+        let count = arguments.positional.len();
+        for (position, (values, spread)) in arguments.positional.iter().enumerate() {
+            if let Some(block) = self.block_parameter(parameters, values, position + 1 == count) {
+                self.pass_one(function, parameters, block, values, None);
+                continue;
+            }
             if *spread {
                 let containers = self.expand(values.facts());
                 for (offset, index) in (next..parameters.len()).enumerate() {

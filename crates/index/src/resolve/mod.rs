@@ -41,6 +41,7 @@ mod containers;
 mod emit;
 pub mod evaluate;
 mod extensions;
+mod fits;
 pub mod languages;
 mod linkage;
 pub mod linker;

@@ -8,7 +8,7 @@ use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{Key, Word};
 use crate::model::Evidence;
 use smallvec::SmallVec;
-use syntax::facts::{DefinitionId, Flags, Kind, Name, ScopeId, ScopeKind};
+use syntax::facts::{DefinitionId, Expression, Flags, Kind, Name, ScopeId, ScopeKind};
 
 impl Evaluation<'_> {
     pub(super) fn bound(&mut self, binding: u32, at: u32) -> Set {
@@ -50,7 +50,7 @@ impl Evaluation<'_> {
             }
         }
         // Where every call must fit, a container of a declared type says enough as well.
-        let exact = self.policy.policy.exact_arguments;
+        let exact = self.policy.policy.exact_arguments && !sources.iter().any(|source| self.declares_function(*source));
         let declared = set.facts().iter().any(|fact| match fact.value {
             Value::Instance(_) => true,
             Value::Object(_) => exact,
@@ -82,6 +82,15 @@ impl Evaluation<'_> {
             }
         }
         set
+    }
+
+    /// Whether a source is the type of a function: which function it is, the type does not say.
+    fn declares_function(&self, source: Source) -> bool {
+        let Source::Type(mut at) = source else { return false };
+        while let Expression::Wrapped(inner) = *self.facts.expression(at) {
+            at = inner;
+        }
+        matches!(self.facts.expression(at), Expression::FunctionType(_))
     }
 
     pub(super) fn parameter(&mut self, function: DefinitionId, index: u32, set: &mut Set) {

@@ -5,9 +5,7 @@
 //! several candidates.
 
 use smallvec::SmallVec;
-use syntax::facts::{
-    BindingId, Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Name, Passing,
-};
+use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Name, Passing};
 
 use super::calls::receiver_index;
 use super::evaluate::Evaluation;
@@ -101,8 +99,8 @@ impl TypeName {
             "String" | "CharSequence" | "string" | "string_view" | "str" => TypeName::Text,
             "byte" | "Byte" => TypeName::Number(1),
             "short" | "Short" => TypeName::Number(2),
-            "char" | "Character" => TypeName::Number(CHARACTER),
-            "int" | "Integer" | "unsigned" => TypeName::Number(3),
+            "char" | "Char" | "Character" => TypeName::Number(CHARACTER),
+            "int" | "Int" | "Integer" | "unsigned" => TypeName::Number(3),
             "long" | "Long" | "size_t" => TypeName::Number(4),
             "float" | "Float" => TypeName::Number(5),
             "double" | "Double" => TypeName::Number(6),
@@ -190,6 +188,10 @@ impl View<'_> {
         if (near.owner == far.owner && near.owner.is_some()) || in_namespace || !is_function(far.kind) {
             return false;
         }
+        // A field leaves a function of its name alone.
+        if !is_function(near.kind) {
+            return false;
+        }
         let (near, far) = (self.parameters(nearer), self.parameters(farther));
         let same = |(near, far): (&ParameterLink, &ParameterLink)| {
             match far.type_ {
@@ -237,6 +239,9 @@ impl Evaluation<'_> {
             return values;
         }
         let kept = self.best(&functions, count, arguments);
+        if !kept.is_empty() {
+            self.leave_types(&mut values, &kept, count);
+        }
         if kept.len() == functions.len() {
             return values;
         }
@@ -334,6 +339,7 @@ impl Evaluation<'_> {
             .copied()
             .filter(|&function| self.accepts(function, count))
             .collect();
+        self.leave_hidden(&mut kept);
         let Some(arguments) = arguments.filter(|_| kept.len() > 1) else {
             return kept;
         };
@@ -341,7 +347,7 @@ impl Evaluation<'_> {
             .facts
             .list(arguments)
             .iter()
-            .map(|&argument| self.type_of(ExpressionId(argument)))
+            .map(|&argument| self.type_of(self.passed(ExpressionId(argument)).1))
             .collect();
         let scores: SmallVec<[Option<isize>; 4]> = kept
             .iter()
@@ -352,6 +358,7 @@ impl Evaluation<'_> {
         };
         let mut score = scores.iter();
         kept.retain(|_| score.next() == Some(&Some(best)));
+        self.leave_extensions(&mut kept);
         kept
     }
 
@@ -363,13 +370,27 @@ impl Evaluation<'_> {
             .filter(|parameter| parameter.passing != Passing::Receiver);
         let mut last: Option<&ParameterLink> = None;
         let mut sure = 0;
-        for (&type_, &argument) in types.iter().zip(self.facts.list(arguments)) {
-            last = match last {
-                Some(rest) if rest.passing == Passing::Rest => Some(rest),
-                _ => declared.next(),
+        let arguments = self.facts.list(arguments);
+        for (position, (&type_, &argument)) in types.iter().zip(arguments).enumerate() {
+            let (name, argument) = self.passed(ExpressionId(argument));
+            let parameter = if let Some(name) = name {
+                let known = parameters.iter().find(|parameter| parameter.name == name);
+                let rest = || parameters.iter().any(|known| known.passing == Passing::KeywordRest);
+                match known {
+                    Some(known) => known,
+                    None if rest() => continue,
+                    None => return None,
+                }
+            } else if let Some(block) = self.takes_block(parameters, type_, position + 1 == arguments.len()) {
+                block
+            } else {
+                last = match last {
+                    Some(rest) if rest.passing == Passing::Rest => Some(rest),
+                    _ => declared.next(),
+                };
+                let Some(parameter) = last else { break };
+                parameter
             };
-            let Some(parameter) = last else { break };
-            let argument = ExpressionId(argument);
             let mut fit = self.fit(type_, parameter.type_, argument);
             // What collects the rest also takes all of it at once.
             if let (TypeName::Array(element), Passing::Rest) = (type_, parameter.passing) {
@@ -406,7 +427,8 @@ impl Evaluation<'_> {
                     Some(ancestry) => {
                         let named =
                             |class: &Place| self.linker.definition(*class).is_some_and(|link| link.name == wanted);
-                        if ancestry.classes.iter().any(named) {
+                        let outside = || ancestry.open && self.inherits_outside(&ancestry.classes, wanted);
+                        if ancestry.classes.iter().any(named) || outside() {
                             Fit::Surely
                         } else if ancestry.open {
                             Fit::Perhaps
@@ -452,26 +474,30 @@ impl Evaluation<'_> {
             Expression::Bound { binding, .. } => match self.declared_type(binding.0) {
                 Some(type_) if arrays && self.collects(binding) => TypeName::Array(element_name(self.facts, type_)),
                 Some(type_) => TypeName::of_type(self.facts, type_, arrays),
-                None => self.type_of_value(expression),
+                None => match self.type_of_value(expression) {
+                    TypeName::Unknown => self.type_of_name(binding),
+                    known => known,
+                },
             },
             _ => self.type_of_value(expression),
         }
     }
 
-    /// Whether a name is a parameter that collects the remaining arguments.
-    fn collects(&self, binding: BindingId) -> bool {
-        let function = match self.facts.bindings.get(binding.index()).map(|binding| binding.to) {
-            Some(Bound::Parameter(function)) => self.facts.definition(function),
-            _ => return false,
-        };
-        let mut parameters = function.parameters.iter();
-        parameters.any(|parameter| parameter.binding == Some(binding) && parameter.passing == Passing::Rest)
-    }
-
     fn type_of_value(&self, expression: ExpressionId) -> TypeName {
+        // Of a receiver, its own type is known beside what it is called with.
         if let [
             Fact {
                 value: Value::Instance(class),
+                ..
+            },
+        ]
+        | [
+            Fact {
+                value: Value::Instance(class),
+                ..
+            },
+            Fact {
+                value: Value::Parameter(..),
                 ..
             },
         ] = self.facts_of(expression)
@@ -553,21 +579,6 @@ impl Evaluation<'_> {
             types
         });
         types.get(binding as usize).copied().flatten()
-    }
-
-    fn accepts(&self, function: Place, count: usize) -> bool {
-        let (mut least, mut most) = (0, 0);
-        for parameter in self.linker.parameters(function) {
-            match parameter.passing {
-                Passing::Receiver | Passing::Block => {}
-                Passing::Rest | Passing::KeywordRest => most = usize::MAX,
-                Passing::Normal | Passing::Keyword => {
-                    least += usize::from(!parameter.optional);
-                    most = most.saturating_add(1);
-                }
-            }
-        }
-        (least..=most).contains(&count)
     }
 }
 

@@ -324,8 +324,12 @@ impl<'a> View<'a> {
         self.tables.ancestries.get(&packed(class))
     }
 
-    /// What runs when an instance of `class` is made: its own constructors, else those of the nearest ancestor.
+    /// What runs when an instance of `class` is made: its own constructors, else those of the nearest ancestor where these are
+    /// inherited.
     pub fn constructors(&self, class: Place) -> SmallVec<[Place; 2]> {
+        if !self.policy(class.file).policy.inherits_constructors {
+            return self.own_constructors(class);
+        }
         let alone = [class];
         let classes = self
             .ancestry(class)
@@ -645,7 +649,7 @@ impl<'a> View<'a> {
     }
 
     /// The types of this qualified name.
-    fn qualified_types(&self, word: Word) -> Option<&'a [Place]> {
+    pub(super) fn qualified_types(&self, word: Word) -> Option<&'a [Place]> {
         self.note(Key::qualified(word));
         self.tables.qualified_types.get(&word).map(SmallVec::as_slice)
     }

@@ -263,4 +263,200 @@ class Second { fun run() { First().put() } }
 object Third { fun run() { Second().run() } }
 //                                  ^^^ =calls One.kt:Second.run
 "#;
+    /// A class has the constructors that are written in it: those of its base run because it runs them.
+    constructors_are_not_inherited: r#"
+//- Nodes.kt
+package p
+open class Node(val next: Node? = null)
+open class Item : Node()
+//                ^^^^^^ =calls Nodes.kt:Node.Node
+interface Named
+class Last : Named, Item()
+//                  ^^^^^^ none
+fun make() { Item() }
+//           ^^^^ none
+"#;
+    /// What is called like an interface is a function beside it; what is called like a class is either, by what is passed.
+    functions_named_as_types: r#"
+//- Jobs.kt
+package p
+interface Job { fun run() }
+class Sure(val name: String) : Job { override fun run() {} }
+fun Job(name: String): Job = Sure(name)
+//                           ^^^^ =calls Jobs.kt:Sure.Sure
+class Stop(val message: String)
+fun Stop(time: Long, job: Job): Stop = Stop("late")
+//                                     ^^^^ =calls Jobs.kt:Stop.Stop
+fun main() {
+  Job("a")
+//^^^ =calls Jobs.kt:Job
+  Stop(1L, Sure("b"))
+//^^^^ =calls Jobs.kt:Stop
+//         ^^^^ =calls Jobs.kt:Sure.Sure
+  Stop("c")
+//^^^^ =calls Jobs.kt:Stop.Stop
+}
+"#;
+    /// A property does not override a function of its name.
+    properties_and_functions_of_one_name: r#"
+//- Body.kt
+package p
+abstract class Body { abstract fun source(): String }
+class Real(text: String) : Body() {
+  override fun source() = text
+}
+class Other(private val source: String) : Named()
+abstract class Named : Body() { override fun source() = "" }
+fun read(body: Body) = body.source()
+//                          ^^^^^^ calls Body.kt:Body.source, Body.kt:Real.source, Body.kt:Named.source
+"#;
+    /// Which extension runs, the declared type says: members of heirs with its name are others. A member comes before an extension.
+    extensions_are_not_overridden: r#"
+//- Scope.kt
+package p
+interface Scope
+class Task : Scope { fun cancel(why: String) {} }
+fun Scope.cancel(why: String) {}
+fun stop(scope: Scope) { scope.cancel("now") }
+//                             ^^^^^^ =calls Scope.kt:cancel
+fun end(task: Task, why: Any) { task.cancel(why) }
+//                                   ^^^^^^ =calls Scope.kt:Task.cancel
+"#;
+    /// Names of arguments, characters and functions after the call tell overloads apart.
+    overloads_by_names_characters_and_blocks: r#"
+//- Over.kt
+package p
+class Right { fun go() {} }
+class Other { fun go() {} }
+class Text {
+  fun cut(at: String, from: Int = 0): Other = TODO()
+  fun cut(at: Char, from: Int = 0): Right = TODO()
+  fun check(name: String, all: List<String>): Other = TODO()
+  fun check(name: String, wait: Int = 0, each: (String) -> Unit): Right = TODO()
+  fun on(first: Boolean = false, handler: Int): Other = TODO()
+  fun on(last: Boolean = true, other: Int): Right = TODO()
+}
+fun main(text: Text) {
+  text.cut(';').go()
+  //   ^^^ =calls Over.kt:Text.cut
+  //            ^^ =calls Over.kt:Right.go
+  text.cut(";", 1).go()
+  //   ^^^ =calls Over.kt:Text.cut
+  //               ^^ =calls Over.kt:Other.go
+  text.check("a") { }.go()
+  //   ^^^^^ =calls Over.kt:Text.check
+  //                  ^^ =calls Over.kt:Right.go
+  text.on(other = 1).go()
+  //   ^^ =calls Over.kt:Text.on
+  //                 ^^ =calls Over.kt:Right.go
+}
+"#;
+    /// Constructors are told apart by what is passed to those of the same class and of the base.
+    constructors_that_are_passed_on_to: r#"
+//- Heads.kt
+package p
+class Bytes
+open class Head(val key: Bytes, val value: Bytes) {
+  constructor(key: String, value: Bytes) : this(Bytes(), value)
+  //                                       ^^^^^^^^^^^^^^^^^^^^ =calls Heads.kt:Head.Head
+}
+class Low(text: String) : Head(text, Bytes())
+//                        ^^^^^^^^^^^^^^^^^^^ =calls Heads.kt:Head.Head
+"#;
+    /// What a constructor takes is seen by what runs with it, and by nothing else.
+    parameters_of_constructors: r#"
+//- Held.kt
+package p
+class Tool { fun use() {} }
+class Other { fun use() {} }
+val tool = Other()
+class Held(tool: Tool) {
+  val first = tool.use()
+  //               ^^^ =calls Held.kt:Tool.use
+  init {
+    tool.use()
+    //   ^^^ =calls Held.kt:Tool.use
+    listOf(1).forEach { tool.use() }
+    //                       ^^^ =calls Held.kt:Tool.use
+  }
+  fun run() { tool.use() }
+  //               ^^^ calls Held.kt:Other.use
+}
+"#;
+    /// What is only kept for compiled code is never meant.
+    hidden_functions: r#"
+//- Old.kt
+package p
+class Right { fun go() {} }
+class Other { fun go() {} }
+class Flow {
+  @Deprecated("old", level = DeprecationLevel.HIDDEN)
+  fun buffer(size: Int): Other = Other()
+  fun buffer(size: Int, late: Boolean = false): Right = Right()
+}
+fun main(flow: Flow) { flow.buffer(1).go() }
+//                          ^^^^^^ =calls Old.kt:Flow.buffer
+//                                    ^^ =calls Old.kt:Right.go
+"#;
+    /// A bare call of an extension needs something around it that the extension is for.
+    receivers_of_bare_calls: r#"
+//- Bare.kt
+package p
+import java.time.Duration
+import java.util.jar.JarFile
+interface Scope
+open class Node
+class Leaf : Node() { fun fold() { mark() } }
+//                                 ^^^^ =calls Bare.kt:mark
+fun Scope.plus(other: Int) {}
+fun Node.mark() {}
+fun Duration.late() { plus(1) }
+//                    ^^^^ none
+fun Scope.more() { plus(1) }
+//                 ^^^^ =calls Bare.kt:plus
+fun Any.maybe() { if (this is Scope) plus(1) }
+//                                   ^^^^ =calls Bare.kt:plus
+fun within(each: Scope.() -> Unit) {}
+fun Node.each() { within { plus(1) } }
+//                ^^^^^^ =calls Bare.kt:within
+//                         ^^^^ calls Bare.kt:plus
+fun lonely() { mark() }
+//             ^^^^ none
+"#;
+    /// What a type of outside is extended for, its heirs are called on.
+    extensions_of_types_of_outside: r#"
+//- Close.kt
+package p
+import java.io.Closeable
+import java.net.Socket
+class File : Closeable { override fun close() {} }
+class Right { fun go() {} }
+class Other { fun go() {} }
+fun Closeable.quietly(): Right = Right()
+fun Socket.quietly(): Other = Other()
+fun done(file: File, socket: Socket) {
+  file.quietly().go()
+  //   ^^^^^^^ =calls Close.kt:quietly
+  //             ^^ calls Close.kt:Right.go
+  socket.quietly().go()
+  //     ^^^^^^^ =calls Close.kt:quietly
+  //               ^^ calls Close.kt:Other.go
+}
+"#;
+    annotated_accessors_and_comments_in_comments: r#"
+//- Stream.kt
+package p
+class Stream {
+  val open: Boolean
+    @Synchronized get() { return check(1) }
+    //                           ^^^^^ =calls Stream.kt:Stream.check
+  /* a /* that isn't */ one */
+  class Inner {
+    fun run(stream: Stream) { stream.check(2) }
+    //                               ^^^^^ =calls Stream.kt:Stream.check
+  }
+  @get:Synchronized var last = open
+  fun check(n: Int) = n > 0 && !open
+}
+"#;
 }

@@ -151,6 +151,7 @@ fn called_names(lowering: &Lowering<'_>) -> Vec<bool> {
 fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called: bool) -> Option<BindingId> {
     let mut current = Some(scope);
     let mut inside_function = false;
+    let mut inside_member = false;
     while let Some(id) = current {
         let here = &lowering.scopes[id.index()];
         let visible = here.kind != ScopeKind::Type
@@ -182,6 +183,15 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
             if let Some(binding) = found.copied().filter(names_type) {
                 return Some(binding);
             }
+            // What a constructor takes is seen by what runs with it.
+            let is_local = |binding: &BindingId| lowering.bindings[binding.index()].to == Bound::Local;
+            if let Some(binding) = found.copied().filter(is_local)
+                && lowering.rules.members == Members::Bare
+                && !inside_member
+                && !called
+            {
+                return Some(binding);
+            }
             let may_be_function = called || !lowering.rules.functions_apart;
             if lowering.rules.members == Members::Bare && may_be_function && found.is_some_and(names_function) {
                 return None;
@@ -203,6 +213,8 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
             }
         }
         inside_function |= here.kind == ScopeKind::Function || here.kind == ScopeKind::Block;
+        let is_lambda = |id: DefinitionId| lowering.definitions[id.index()].kind == Kind::Lambda;
+        inside_member |= here.kind == ScopeKind::Function && !here.definition.is_some_and(is_lambda);
         current = here.parent;
     }
     None

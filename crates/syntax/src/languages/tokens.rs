@@ -35,6 +35,8 @@ impl Token {
 pub(super) struct Tokens<'t> {
     pub(super) bytes: &'t [u8],
     pub(super) at: usize,
+    /// Whether comments hold comments.
+    pub(super) nested_comments: bool,
 }
 
 impl Tokens<'_> {
@@ -77,6 +79,7 @@ impl Tokens<'_> {
             let skipped = match *rest {
                 [byte, ..] if byte.is_ascii_whitespace() => 1,
                 [b'/', b'/', ..] => memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
+                [b'/', b'*', ..] if self.nested_comments => nested_comment(rest),
                 [b'/', b'*', ..] => memchr::memmem::find(&rest[2..], b"*/").map_or(rest.len(), |found| found + 4),
                 [] => return None,
                 _ => return Some(self.at),
@@ -84,6 +87,30 @@ impl Tokens<'_> {
             self.at += skipped;
         }
     }
+}
+
+/// The length of a comment with the comments that it holds.
+fn nested_comment(rest: &[u8]) -> usize {
+    let (mut depth, mut at) = (1usize, 2);
+    while depth > 0 {
+        let Some(found) = memchr::memchr2(b'/', b'*', rest.get(at..).unwrap_or_default()) else {
+            return rest.len();
+        };
+        at += found;
+        let step = match rest[at..] {
+            [b'/', b'*', ..] => {
+                depth += 1;
+                2
+            }
+            [b'*', b'/', ..] => {
+                depth -= 1;
+                2
+            }
+            _ => 1,
+        };
+        at += step;
+    }
+    at
 }
 
 fn is_letter(byte: u8) -> bool {

@@ -60,6 +60,9 @@ impl Emission<'_, '_> {
             None => self.evaluation.expanded(reference.expression),
         };
         let values = self.evaluation.narrowed(values, reference.expression, count, list);
+        let values = self
+            .evaluation
+            .leave_receivers(values, reference.expression, reference.within);
         let values = self.evaluation.fitting(values, count, list);
         let values = self.as_named(values);
         let mut ends = Ends::new();
@@ -117,13 +120,16 @@ impl Emission<'_, '_> {
             return None;
         };
         let binding = facts.bindings.get(binding.index())?;
-        let Bound::Definition(function) = binding.to else {
-            return None;
-        };
-        let function = facts.definition(function);
         let is_outside = |parent| facts.definition(parent).kind == Kind::Module;
-        if !is_function(function.kind) || !function.parent.is_none_or(is_outside) {
-            return None;
+        match binding.to {
+            Bound::Definition(function) => {
+                let function = facts.definition(function);
+                if !is_function(function.kind) || !function.parent.is_none_or(is_outside) {
+                    return None;
+                }
+            }
+            Bound::Import(_) => {}
+            _ => return None,
         }
         let mut within = reference.within;
         while let Some(lambda) = within.filter(|&id| facts.definition(id).kind == Kind::Lambda) {

@@ -312,6 +312,10 @@ impl Emission<'_, '_> {
         if fixed && self.evaluation.policy.policy.exact_arguments {
             return;
         }
+        // Which extension is meant, the type that is written says.
+        if self.evaluation.policy.policy.extensions && linker.is_extension(function) {
+            return;
+        }
         let bodiless = link.flags.contains(Flags::ABSTRACT) || link.flags.contains(Flags::DECLARATION);
         if !bodiless && self.evaluation.policy.policy.dispatch == Dispatch::Abstract {
             return;

@@ -13,6 +13,8 @@ pub(super) const KOTLIN: Policy = Policy {
     order: BaseOrder::DepthFirst,
     overloads: true,
     exact_arguments: true,
+    blocks_come_last: true,
+    inherits_constructors: false,
     dispatch: Dispatch::Overrides,
     packages_visible: true,
     extensions: true,

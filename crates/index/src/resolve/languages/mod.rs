@@ -67,6 +67,10 @@ pub struct Policy {
     pub overloads: bool,
     /// A call that passes more or less than a function declares means another function.
     pub exact_arguments: bool,
+    /// A function written after a call is its last argument, whatever is left out before it.
+    pub blocks_come_last: bool,
+    /// A class without constructors of its own is made by those of its bases.
+    pub inherits_constructors: bool,
     /// Arguments are converted to what a parameter asks for, so no type rules a function out.
     pub converts_arguments: bool,
     /// Arrays are the only types that leave a wrapper.
@@ -349,6 +353,8 @@ impl Policy {
         hoists: true,
         overloads: true,
         exact_arguments: false,
+        blocks_come_last: false,
+        inherits_constructors: true,
         converts_arguments: false,
         functions_as_objects: false,
         wrapped_arrays: false,

@@ -10,7 +10,11 @@ use crate::languages::tokens::{Token, Tokens};
 /// `text` for a second reading; `None` where there is nothing to write differently.
 pub(super) fn second_reading(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let mut tokens = Tokens { bytes, at: 0 };
+    let mut tokens = Tokens {
+        bytes,
+        at: 0,
+        nested_comments: false,
+    };
     let mut edits: Vec<(usize, usize, u8)> = Vec::new();
     let (mut before, mut before_that) = (Token::NONE, Token::NONE);
     while let Some(token) = tokens.next() {

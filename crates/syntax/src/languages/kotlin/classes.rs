@@ -4,8 +4,8 @@
 use super::{enclosing_class, is_type, part, parts};
 use crate::engine::{Declare, Hoist, Lowering, NewDefinition, UNKNOWN};
 use crate::facts::{
-    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Kind, Parameter, Passing, Role, ScopeKind,
-    Visibility,
+    BaseKind, Bound, DefinitionId, Expression, ExpressionId, Flags, Flow, Kind, List, Parameter, Passing, Role,
+    ScopeKind, Visibility,
 };
 use tree_sitter::Node;
 
@@ -207,7 +207,8 @@ pub(super) fn secondary_constructor<'t>(lowering: &mut Lowering<'t>, node: Node<
         lowering.call_arguments = count;
         lowering.reference(callee, Role::Call, delegation);
         lowering.call_arguments = 0;
-        lowering.lower_arguments(arguments, listed.as_ref());
+        let arguments = lowering.lower_arguments(arguments, listed.as_ref());
+        lowering.push_expression(Expression::Call { callee, arguments }, at);
     }
     if let Some(body) = body {
         lowering.walk_node(body);
@@ -245,18 +246,25 @@ pub(super) fn enum_entry<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
 }
 
 /// `: Base(…)` runs a constructor of the base. The scope is that of the heir.
-fn call_bases<'t>(lowering: &mut Lowering<'t>, invocations: &[Node<'t>]) {
-    for &invocation in invocations {
-        let bases = lowering.push_expression(Expression::Super(lowering.scope), invocation.start_byte());
-        let arguments = part(lowering, invocation, "value_arguments");
-        (_, lowering.call_arguments) = lowering.listed_arguments(arguments);
-        lowering.reference(bases, Role::Call, invocation);
+fn call_bases<'t>(lowering: &mut Lowering<'t>, invocations: &[Invocation<'t>]) {
+    for &Invocation { node, arguments, count } in invocations {
+        let callee = lowering.push_expression(Expression::Super(lowering.scope), node.start_byte());
+        lowering.call_arguments = count;
+        lowering.reference(callee, Role::Call, node);
         lowering.call_arguments = 0;
+        lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte());
     }
 }
 
+/// A base whose constructor is run.
+struct Invocation<'t> {
+    node: Node<'t>,
+    arguments: List,
+    count: u8,
+}
+
 /// `: Base(…), Named, Other by x`. Gives those that are invoked.
-fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) -> Vec<Node<'t>> {
+fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) -> Vec<Invocation<'t>> {
     let mut invocations = Vec::new();
     let Some(list) = part(lowering, node, "delegation_specifiers") else {
         return invocations;
@@ -270,10 +278,14 @@ fn bases<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) -> V
                         let type_ = lowering.lower(type_node, Role::Inherit);
                         lowering.add_base(id, type_, BaseKind::Extends);
                     }
-                    for arguments in listed.into_iter().skip(1) {
-                        lowering.walk_node(arguments);
-                    }
-                    invocations.push(inner);
+                    let arguments = listed.into_iter().find(|part| part.kind() == "value_arguments");
+                    let (children, count) = lowering.listed_arguments(arguments);
+                    let arguments = lowering.lower_arguments(arguments, children.as_ref());
+                    invocations.push(Invocation {
+                        node: inner,
+                        arguments,
+                        count,
+                    });
                 }
                 "explicit_delegation" => {
                     let listed = parts(lowering, inner);
@@ -312,6 +324,9 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     if deprecated {
         definition.flags.insert(Flags::DEPRECATED);
     }
+    if deprecated && is_hidden(lowering, id) {
+        lowering.definitions[id.index()].flags.insert(Flags::HIDDEN);
+    }
     match node.kind() {
         "class_declaration" | "object_declaration" => class(lowering, id, node),
         "function_declaration" => function(lowering, id, node),
@@ -348,6 +363,29 @@ fn decorated(lowering: &Lowering<'_>, id: DefinitionId, wanted: &str) -> bool {
                 _ => return false,
             }
         }
+    })
+}
+
+/// `@Deprecated(…, level = DeprecationLevel.HIDDEN)`.
+fn is_hidden(lowering: &Lowering<'_>, id: DefinitionId) -> bool {
+    let says_so = |argument: ExpressionId| {
+        let value = match lowering.expression(argument) {
+            Expression::Argument { value, .. } => value,
+            _ => argument,
+        };
+        match lowering.expression(value) {
+            Expression::Free { name, .. } | Expression::Member { name, .. } => lowering.names.get(name) == "HIDDEN",
+            _ => false,
+        }
+    };
+    let mut decorators = lowering.definitions[id.index()].decorators.iter();
+    decorators.any(|&decorator| match lowering.expression(decorator) {
+        Expression::Call { arguments, .. } => {
+            let (start, end) = (arguments.start as usize, (arguments.start + arguments.len) as usize);
+            let mut given = lowering.lists.get(start..end).unwrap_or_default().iter();
+            given.any(|&argument| says_so(ExpressionId(argument)))
+        }
+        _ => false,
     })
 }
 
@@ -422,6 +460,10 @@ fn class<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
                 );
                 if matches!(to, Bound::Parameter(_)) {
                     lowering.flow(target, value, name_node);
+                }
+                let declared = lowering.definitions[made.index()].parameters.last();
+                if let Some(type_) = declared.and_then(|parameter| parameter.type_) {
+                    lowering.flows.push(Flow::Typed { target, type_ });
                 }
             }
         }

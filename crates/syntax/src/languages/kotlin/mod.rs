@@ -27,6 +27,7 @@ impl Hooks for Kotlin {
             "enum_entry" => Some(classes::enum_entry(lowering, node)),
             "property_declaration" => Some(classes::property(lowering, node)),
             "delegation_specifiers" => Some(UNKNOWN),
+            "function_type" => Some(function_type(lowering, node)),
             "function_body" => Some(function_body(lowering, node)),
             "lambda_literal" => None,
             "call_expression" => Some(call(lowering, node)),
@@ -139,6 +140,31 @@ fn user_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Exp
     }
     let arguments = lowering.push_list(&types);
     lowering.push_expression(Expression::Generic { base: value, arguments }, node.start_byte())
+}
+
+/// `Receiver.(A, name: B) -> Result`.
+fn function_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
+    let listed = parts(lowering, node);
+    let last = listed.last().copied();
+    let (mut types, mut result) = (Vec::new(), UNKNOWN);
+    for inner in listed {
+        if inner.kind() == "function_type_parameters" {
+            for parameter in parts(lowering, inner) {
+                let type_ = match parameter.kind() {
+                    "parameter" => parts(lowering, parameter).last().copied(),
+                    _ => Some(parameter),
+                };
+                types.push(type_.map_or(UNKNOWN, |type_| lowering.lower_type(type_)));
+            }
+        } else if Some(inner) == last {
+            result = lowering.lower_type(inner);
+        } else {
+            lowering.lower_type(inner);
+        }
+    }
+    types.push(result);
+    let types = lowering.push_list(&types);
+    lowering.push_expression(Expression::FunctionType(types), node.start_byte())
 }
 
 /// `= value` returns the value; `{ … }` is walked.

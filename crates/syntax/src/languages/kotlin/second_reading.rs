@@ -2,7 +2,7 @@
 //!
 //! Many words are keywords in some places and names in others (`open`, `suspend`, `set`), and the grammar loses whole classes over
 //! them. Where what follows tells that one is a name, its last letter becomes a capital one: facts take names from the text as it
-//! was. Annotations that stand on a line of their own before a primary `constructor` become blanks. The last member of a type whose body
+//! was. Annotations that begin a line before a primary `constructor` or an accessor become blanks. The last member of a type whose body
 //! ends on the same line gets the semicolon that the grammar waits for, in place of the blank after it. Everything keeps its
 //! place, and whoever asks keeps the reading with fewer errors: a guess that is wrong here costs nothing.
 
@@ -11,17 +11,24 @@ use crate::languages::tokens::{Token, Tokens};
 /// `text` for a second reading; `None` where there is nothing to write differently.
 pub(super) fn second_reading(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let mut tokens = Tokens { bytes, at: 0 };
+    let mut tokens = Tokens {
+        bytes,
+        at: 0,
+        nested_comments: true,
+    };
     let mut written = bytes.to_vec();
     let mut before = Token::NONE;
     let mut braces = Braces::default();
     while let Some(token) = tokens.next() {
-        if braces.closes_type(token, before, bytes) && matches!(bytes[token.start - 1], b' ' | b'\t') {
+        if braces.closes_type(token, before, bytes)
+            && matches!(bytes[token.start - 1], b' ' | b'\t')
+            && !bytes[before.end..token.start].contains(&b'\n')
+        {
             written[token.start - 1] = b';';
         }
         if is_name(token, before, tokens) {
             written[token.end - 1].make_ascii_uppercase();
-        } else if let Some(end) = annotations_before_constructor(token, before, tokens) {
+        } else if let Some(end) = annotations_before_part(token, before, tokens) {
             let blanks = written[token.start..end].iter_mut();
             blanks.filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
             tokens.at = end;
@@ -72,7 +79,8 @@ fn is_name(token: Token, before: Token, mut rest: Tokens<'_>) -> bool {
     let bytes = rest.bytes;
     let word = token.word(bytes);
     let is_accessor = matches!(word, b"get" | b"set");
-    if !is_accessor && !is_modifier(word) {
+    // `@get:Name` says what an annotation is for.
+    if (!is_accessor && !is_modifier(word)) || before.mark(bytes) == Some(b'@') {
         return false;
     }
     let after = rest.next().unwrap_or(Token::NONE);
@@ -120,13 +128,14 @@ fn is_modifier(word: &[u8]) -> bool {
     MODIFIERS.contains(&word)
 }
 
-/// Where the annotations end that begin with `token`, when a primary constructor follows them.
-fn annotations_before_constructor(token: Token, before: Token, mut rest: Tokens<'_>) -> Option<usize> {
+/// Where the annotations end that begin with `token`, when a part of what is declared before them follows: a primary constructor, or
+/// an accessor.
+fn annotations_before_part(token: Token, before: Token, mut rest: Tokens<'_>) -> Option<usize> {
     let bytes = rest.bytes;
     // What comes before a primary constructor is the name of its class, or the end of its type parameters.
     let of_class = before.mark(bytes) == Some(b'>') || !before.word(bytes).is_empty();
     let between = bytes.get(before.end..token.start).unwrap_or_default();
-    if token.mark(bytes) != Some(b'@') || !of_class || !between.contains(&b'\n') {
+    if token.mark(bytes) != Some(b'@') || !between.contains(&b'\n') {
         return None;
     }
     let mut end = rest.next()?.end;
@@ -136,7 +145,8 @@ fn annotations_before_constructor(token: Token, before: Token, mut rest: Tokens<
             Some(b'@' | b'.') => end = rest.next()?.end,
             Some(b'(') => end = rest.skip_to_close()?,
             Some(_) => return None,
-            None if next.word(bytes) == b"constructor" => return Some(end),
+            None if next.word(bytes) == b"constructor" => return of_class.then_some(end),
+            None if matches!(next.word(bytes), b"get" | b"set") => return Some(end),
             None if is_modifier(next.word(bytes)) => {}
             None => return None,
         }
@@ -160,6 +170,10 @@ mod tests {
             (
                 "class A<T>\n@Api(\"a)\") @B internal constructor()",
                 "class A<T>\n              internal constructor()",
+            ),
+            (
+                "val a: A?\n  @Synced @Name(\"b\") get() = c",
+                "val a: A?\n                     get() = c",
             ),
         ] {
             assert_eq!(second_reading(text).as_deref(), Some(expected));
@@ -185,6 +199,7 @@ mod tests {
             "class A { }\nclass B {}\nfun f() { g() }",
             "class A\nfun f() { A::class; g { it } }",
             "class A {\n  fun f() { g() }\n}",
+            "class A {\n  class B {\n    fun f() { g() }\n  }\n}",
         ] {
             assert_eq!(second_reading(text), None, "{text}");
         }
@@ -196,6 +211,8 @@ mod tests {
             "open class A { private set\n get() = 1\n set(value) { }\n}",
             "fun f(g: suspend (Int) -> Unit, h: suspend() -> Unit) = suspend { }",
             "class A : B by c where T : B // open)",
+            "@get:Name @set:Name val a: A = b",
+            "/* a /* isn't */ open) */ class A",
             "val a = \"open)\" + 'o' + \"\"\"set = \"\"\"",
             "class A {\n  val b: B = c()\n  @Api constructor(a: Int)\n}",
             "a\n@",
