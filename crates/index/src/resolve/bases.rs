@@ -235,7 +235,9 @@ impl Linker {
                 done.insert(packed(class), alone);
                 let parts = self.other_parts(class).flat_map(|part| self.bases(part));
                 let bases = self.bases(class).chain(parts).filter(|base| !base.part);
-                let (mixed, other): (Vec<BaseLink>, _) = bases.partition(|base| base.kind == BaseKind::Mixes);
+                let (mut mixed, other): (Vec<BaseLink>, _) = bases.partition(|base| base.kind == BaseKind::Mixes);
+                // What is mixed in last is asked first.
+                mixed.reverse();
                 stack.push((class, [mixed, other].concat(), 0));
             }
             let Some((class, bases, next)) = stack.last_mut() else {

@@ -1,6 +1,6 @@
 //! From evaluated expressions to edges.
 //!
-//! A call becomes edges to what its callee can be worth ([`calls`], [`dispatch`], [`callbacks`]); every other mention becomes an
+//! A call becomes edges to what its callee can be worth ([`calls`], [`dispatch`], [`uses`], [`callbacks`]); every other mention becomes an
 //! edge to the definition that the name itself stands for ([`mentions`]). Structure (containment, inheritance, overrides,
 //! imports, decorators) is added from the links ([`structure`]).
 
@@ -9,10 +9,12 @@ mod calls;
 mod dispatch;
 mod mentions;
 mod structure;
+mod uses;
 
 use smallvec::SmallVec;
 use syntax::facts::{DefinitionId, Expression, FileFacts, Flags, Kind, Position, Reference, Role};
 
+use self::uses::Uses;
 use super::evaluate::Evaluation;
 use super::links::NONE;
 use super::value::Place;
@@ -37,6 +39,7 @@ pub(super) fn edges(evaluation: &mut Evaluation<'_>) -> ResolvedFile {
     let mut emission = Emission {
         calls: vec![u32::MAX; evaluation.facts.expressions.len()],
         decorated: decorated(evaluation.facts),
+        uses: None,
         evaluation,
         resolved: ResolvedFile::default(),
     };
@@ -82,6 +85,8 @@ struct Emission<'e, 'a> {
     calls: Vec<u32>,
     /// By the expression of a decorator: the definition that it decorates. Empty when there is none.
     decorated: Vec<u32>,
+    /// What is asked of receivers, once a call needs it.
+    uses: Option<Uses>,
     resolved: ResolvedFile,
 }
 

@@ -324,11 +324,14 @@ impl Linker {
                 NONE => Some(package),
                 parent => words.get(links.numbers.position(parent)).copied().flatten(),
             };
+            let id = links.numbers.of(position as u32);
+            let path = links.paths.binary_search_by_key(&id, |(known, _)| *known);
+            let path = path.map_or(&[][..], |found| &links.paths[found].1);
+            let outer = outer.map(|outer| path.iter().fold(outer, |word, &name| word.then(name)));
             let word = outer
                 .filter(|_| is_type(definition.kind))
                 .map(|outer| outer.then(definition.name));
             if let Some(word) = word {
-                let id = links.numbers.of(position as u32);
                 part.push((word, Place { file, id }));
             }
             words.push(word);

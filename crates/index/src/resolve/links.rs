@@ -51,6 +51,8 @@ pub struct Links {
     pub wildcards: Vec<u32>,
     /// Top-level variables that are another name of something: name, then the path `a.b.c` as words.
     pub aliases: Vec<(Word, Box<[Word]>)>,
+    /// Types that are written with a path before their name, `class A::B`, and the path as words; sorted.
+    pub paths: Vec<(u32, Box<[Word]>)>,
     /// Some definition is a test, or the file lies among tests.
     pub has_tests: bool,
     /// Names of the members that the file assigns or declares with a value, sorted.

@@ -44,7 +44,8 @@ impl Evaluation<'_> {
                 _ => self.member_of(fact, name, text, 3, &mut set),
             }
         }
-        if !parameters.is_empty() && (set.is_empty() || self.holds_protocol(facts)) {
+        let is_outside = |fact: &Fact| matches!(fact.value, Value::Foreign | Value::Many);
+        if !parameters.is_empty() && (set.facts().iter().all(is_outside) || self.holds_protocol(facts)) {
             for &fact in self.expand(&parameters).facts() {
                 self.member_of(fact, name, text, 3, &mut set);
             }
@@ -290,7 +291,7 @@ impl Evaluation<'_> {
         let ancestry = linker.ancestry(class);
         let mut hit = false;
         let mut overloads: SmallVec<[Place; 4]> = SmallVec::new();
-        if linker.is_field(name) {
+        if linker.is_field(name) || self.policy.policy.singletons_apart {
             let alone = [class];
             let classes = ancestry.map_or(&alone[..], |ancestry| &ancestry.classes);
             let owned = self.owned_members(class, classes, name);
@@ -323,10 +324,7 @@ impl Evaluation<'_> {
                 }
             }
         } else {
-            let found = self.find_members(class, after_itself, name);
-            let members = found.iter().map(|found| found.member).collect();
-            let members = self.told_apart(members, reach);
-            for found in found.iter().filter(|found| members.contains(&found.member)) {
+            for found in self.find_members(class, after_itself, name) {
                 hit |= add(self, found.member, class, known.max(step(found.inherited)), set);
             }
         }
@@ -335,21 +333,24 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Of members of one name, those of the type itself or those of its instances, where there are both.
-    fn told_apart(&self, members: SmallVec<[Place; 2]>, reach: Reach) -> SmallVec<[Place; 2]> {
-        if members.len() < 2 || !self.policy.policy.singletons_apart {
+    /// Of members of one name, those that are reached this way, where members of a type and of its instances are told apart. What a module
+    /// has for instances, types that are extended by it have themselves.
+    fn told_apart(&self, mut members: SmallVec<[Place; 2]>, reach: Reach) -> SmallVec<[Place; 2]> {
+        if !self.policy.policy.singletons_apart {
             return members;
         }
-        let is_static = |place: &Place| {
-            let link = self.linker.definition(*place);
-            link.is_some_and(|link| link.flags.contains(Flags::STATIC))
-        };
-        let fitting: SmallVec<[Place; 2]> = members
-            .iter()
-            .copied()
-            .filter(|place| is_static(place) == (reach == Reach::Type))
-            .collect();
-        if fitting.is_empty() { members } else { fitting }
+        let linker = self.linker;
+        members.retain(|&mut member| {
+            let kind = linker.definition(member).map(|link| link.kind);
+            if !matches!(kind, Some(Kind::Method | Kind::Property)) {
+                return true;
+            }
+            match reach {
+                Reach::Type => linker.is_of_type(member) || linker.is_mixed_in(member),
+                Reach::Instance => !linker.is_of_type(member),
+            }
+        });
+        members
     }
 
     /// The members called `name` of each of the `classes`, which are `class` and its ancestors.
@@ -478,6 +479,9 @@ impl Evaluation<'_> {
                         set.insert(fact);
                     }
                 }
+                Value::Class(class) if self.policy.policy.singletons_apart => {
+                    self.call_member_of(fact.value, class, self.policy.index_member, fact.evidence, &mut set);
+                }
                 // A generic class or function applied to its arguments outside of a type position.
                 Value::Class(_) | Value::Function(_) | Value::Method(..) | Value::Foreign | Value::Many => {
                     set.insert(fact)
@@ -601,12 +605,22 @@ impl Evaluation<'_> {
 
     /// Calls a special member without arguments; whether there is one.
     fn call_member(&mut self, class: Place, name: Word, known: Evidence, set: &mut Set) -> bool {
+        self.call_member_of(Value::Instance(class), class, name, known, set)
+    }
+
+    /// As `call_member`, of the type itself or of its instance.
+    fn call_member_of(&mut self, receiver: Value, class: Place, name: Word, known: Evidence, set: &mut Set) -> bool {
         let found = self.find_members(class, false, name);
-        for found in &found {
-            let receiver = Fact::new(Value::Instance(class), known.max(Evidence::DeclaredReceiver));
-            self.returned(found.member, Some(receiver), &Arguments::default(), set);
+        let reach = match receiver {
+            Value::Class(_) => Reach::Type,
+            _ => Reach::Instance,
+        };
+        let members = self.told_apart(found.iter().map(|found| found.member).collect(), reach);
+        for &member in &members {
+            let receiver = Fact::new(receiver, known.max(Evidence::DeclaredReceiver));
+            self.returned(member, Some(receiver), &Arguments::default(), set);
         }
-        !found.is_empty()
+        !members.is_empty()
     }
 }
 

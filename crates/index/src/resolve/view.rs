@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use smallvec::SmallVec;
-use syntax::facts::{ImportForm, Kind};
+use syntax::facts::{Flags, ImportForm, Kind};
 
 use super::Keys;
 use super::languages::Compiled;
@@ -638,6 +638,18 @@ impl<'a> View<'a> {
         seen.iter()
             .find_map(|&module| self.package_places(module, name))
             .unwrap_or_default()
+    }
+
+    /// Whether a member is one of the type itself.
+    pub fn is_of_type(&self, member: Place) -> bool {
+        let link = self.definition(member);
+        link.is_some_and(|link| link.flags.contains(Flags::STATIC))
+    }
+
+    /// Whether a member is one of a module, and so of whoever mixes that in.
+    pub fn is_mixed_in(&self, member: Place) -> bool {
+        let owner = self.definition(member).and_then(|link| self.definition(link.owner?));
+        owner.is_some_and(|owner| owner.kind == Kind::Module)
     }
 
     /// All members called `name` in the package of `file`, whatever their owner.

@@ -3,7 +3,7 @@
 //! A [`Word`] stands for a text, a [`Key`] for an abstract place that holds values. Both are pure functions of what they
 //! stand for; two different texts meet once in 10^13 pairs, and the price would be one wrong edge.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::sync::{PoisonError, RwLock};
 
@@ -180,6 +180,9 @@ impl Hasher for Identity {
 
 /// Map whose keys are hashes already.
 pub type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<Identity>>;
+
+/// A set of words, which are hashes already.
+pub type WordSet = HashSet<Word, BuildHasherDefault<Identity>>;
 
 /// Texts of the external names met so far. Filled by whoever meets one first; a word's text is always the same, so the
 /// order does not matter.

@@ -380,3 +380,17 @@ class Low extends Middle { void match(int x) {} void match(boolean x) {} }
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],
     );
 }
+
+#[test]
+fn what_overrides_it_is_passed_over_by_super() {
+    check_calls(
+        r#"
+//- A.java
+class Stream { void close() {} void end() { close(); } }
+                                          //^^^^^ calls A.java:Stream.close; calls A.java:File.close; calls A.java:Temporary.close
+class File extends Stream { void close() { super.close(); } }
+                                             //  ^^^^^ =calls A.java:Stream.close
+class Temporary extends File { void close() {} }
+"#,
+    );
+}

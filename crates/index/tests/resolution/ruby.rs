@@ -85,7 +85,9 @@ end
 def run(x)
   x.accepting?(1)
 #   ^^^^^^^^^^ calls a.rb:Table.accepting?
-  x.map
+end
+def other(y)
+  y.map
 #   ^^^ none
 end
 "#,
@@ -377,6 +379,221 @@ module Shop
 #          ^^^ =calls shop.rb:Shop.Tool.use
     end
   end
+end
+"#,
+    );
+}
+
+#[test]
+fn what_is_asked_of_a_name_tells_its_type() {
+    check_calls(
+        r#"
+//- element.rb
+class Element
+  attr_accessor :type, :value
+  def indent; end
+end
+class Field
+  attr_accessor :type, :value
+end
+//- writer.rb
+class Writer
+  def convert(el)
+    el.type
+#      ^^^^ calls element.rb:Element.type
+    el.indent
+#      ^^^^^^ calls element.rb:Element.indent
+  end
+  def text(el)
+    el.value.freeze
+#      ^^^^^ calls element.rb:Element.value
+  end
+  def of_any_type(pair)
+    pair.value
+#        ^^^^^ none
+    pair.type
+#        ^^^^ none
+  end
+  def of_no_type(thing)
+    thing.value
+#         ^^^^^ none
+    thing.indent
+#         ^^^^^^ calls element.rb:Element.indent
+    thing.missing
+#         ^^^^^^^ none
+  end
+end
+"#,
+    );
+}
+
+#[test]
+fn what_is_put_into_an_array_is_found_in_it() {
+    check_calls(
+        r#"
+//- a.rb
+class Part
+  def use; end
+end
+class Log
+  def <<(line); end
+end
+class Whole
+  def initialize
+    @parts = []
+    @log = Log.new
+  end
+  def add
+    @parts << 1 << Part.new
+    @log << "added"
+#        ^^ =calls a.rb:Log.<<
+  end
+  def run
+    @parts.first.use
+#                ^^^ calls a.rb:Part.use
+    @parts.each { |part| part.use }
+#                             ^^^ calls a.rb:Part.use
+  end
+end
+"#,
+    );
+}
+
+#[test]
+fn members_of_a_type_are_not_those_of_its_instances() {
+    check_calls(
+        r#"
+//- base.rb
+module Base
+  class << self
+    def shell; end
+  end
+end
+module First
+  def shell; end
+  def start; end
+end
+module Second
+  def start; end
+end
+class App
+  include First
+  include Second
+  include Base
+  def go
+    shell
+#   ^^^^^ =calls base.rb:First.shell
+    start
+#   ^^^^^ =calls base.rb:Second.start
+    self.class.go
+#              ^^ none
+  end
+  def self.make; end
+  def self.[](name)
+    new
+  end
+  def old; end
+  alias young old
+end
+Base.shell
+#    ^^^^^ =calls base.rb:Base.shell
+App.new.make
+#       ^^^^ none
+App["a"].go
+#        ^^ calls base.rb:App.go
+App.new.young
+#       ^^^^^ calls base.rb:App.old
+"#,
+    );
+}
+
+#[test]
+fn modules_inside_of_a_class_and_attributes_of_modules() {
+    check_calls(
+        r#"
+//- request.rb
+class Request
+  module Env
+    attr_reader :context
+    def get
+      context
+#     ^^^^^^^ =calls request.rb:Request.Env.context
+    end
+  end
+  include Env
+end
+Request.new.get
+#           ^^^ =calls request.rb:Request.Env.get
+"#,
+    );
+}
+
+#[test]
+fn classes_are_told_apart_by_the_path_before_their_name() {
+    check_calls(
+        r#"
+//- doc.rb
+module Doc
+  class Parser; end
+end
+//- markdown.rb
+class Doc::Markdown
+  def scan; end
+  def run
+    scan
+#   ^^^^ =calls markdown.rb:Markdown.scan
+    more
+#   ^^^^ =calls more.rb:Markdown.more
+  end
+end
+//- more.rb
+class Doc::Markdown
+  def more; end
+end
+//- parser.rb
+class Doc::Parser::Markdown < Doc::Parser
+  def scan; end
+  def more; end
+end
+"#,
+    );
+}
+
+#[test]
+fn what_overrides_it_is_passed_over_by_super() {
+    check_calls(
+        r#"
+//- a.rb
+class A
+  def open; end
+end
+class B < A
+  def open
+    super
+#   ^^^^^ =calls a.rb:A.open
+  end
+end
+class C < B
+  def open; end
+end
+"#,
+    );
+}
+
+#[test]
+fn what_only_tests_inherit_is_not_what_the_code_runs() {
+    check_calls(
+        r#"
+//- lib/base.rb
+class Base
+  def run
+    report_all
+#   ^^^^^^^^^^ none
+  end
+end
+//- spec/base_spec.rb
+class Double < Base
+  def report_all; end
 end
 "#,
     );

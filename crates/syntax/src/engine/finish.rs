@@ -168,8 +168,9 @@ fn resolve(lowering: &Lowering<'_>, name: Name, scope: ScopeId, at: u32, called:
         let names_type = |binding: &BindingId| match lowering.bindings[binding.index()].to {
             Bound::TypeParameter => true,
             Bound::Definition(id) => {
+                let kind = lowering.definitions[id.index()].kind;
                 matches!(lowering.rules.members, Members::Types | Members::Bare)
-                    && is_type(lowering.definitions[id.index()].kind)
+                    && (is_type(kind) || kind == Kind::Module)
             }
             _ => false,
         };

@@ -336,6 +336,8 @@ impl Emission<'_, '_> {
                 ends.push((End::Definition(function), evidence, EdgeKind::Calls));
                 match self.made_exactly(reference.expression) {
                     Some(made) => self.dispatch_exactly(function, class, &made, ends),
+                    // What overrides it is passed over.
+                    None if self.is_of_bases(reference.expression) => {}
                     None => self.dispatch(function, class, ends),
                 }
             }
@@ -432,6 +434,15 @@ impl Emission<'_, '_> {
             Expression::This(scope) => self.evaluation.receiver_of(scope).0,
             _ => None,
         }
+    }
+
+    /// Whether a member is looked up in the bases: `super.close()`.
+    fn is_of_bases(&self, callee: ExpressionId) -> bool {
+        let Expression::Member { object, .. } = *self.evaluation.facts.expression(callee) else {
+            return false;
+        };
+        let values = self.evaluation.facts_of(object);
+        values.iter().any(|fact| matches!(fact.value, Value::Super(_)))
     }
 
     pub(super) fn is_this(&self, expression: ExpressionId) -> bool {

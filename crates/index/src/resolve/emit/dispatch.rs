@@ -1,7 +1,7 @@
 //! What a call may run besides the member found: overrides, implementations, members of heirs, and guesses by name.
 
 use smallvec::SmallVec;
-use syntax::facts::{Expression, ExpressionId, Flags, Kind};
+use syntax::facts::{Expression, ExpressionId, Flags};
 
 use super::{Emission, End, Ends, MAX_DISPATCH};
 use crate::model::{EdgeKind, Evidence};
@@ -32,23 +32,30 @@ impl Emission<'_, '_> {
         let word = self.evaluation.word(name);
         let mut candidates: SmallVec<[Place; 8]> =
             SmallVec::from_slice(linker.members_named(self.evaluation.file, word));
-        if let Some(class) = self.own_instance(expression) {
+        self.leave_unreachable(expression, &mut candidates);
+        let own = self.own_instance(expression);
+        if let Some(class) = own {
             let found = self.members_of_heirs(class, &candidates);
             if !found.is_empty() {
                 let run = |&place: &Place| (End::Definition(place), Evidence::Dispatch, EdgeKind::Calls);
                 return ends.extend(found.iter().map(run));
             }
             // Of those it has nothing to do with, it can only have mixed in a module.
-            let owner = |place: &Place| {
-                linker
-                    .definition(*place)
-                    .and_then(|link| linker.definition(link.owner?))
-            };
-            candidates.retain(|place| owner(place).is_some_and(|owner| owner.kind == Kind::Module));
+            candidates.retain(|place| linker.is_mixed_in(*place));
         }
-        if policy.builtin_members.contains(&self.evaluation.facts.text(name)) {
+        // What nothing types is of a type with all that is asked of it. The own instance is none of the language's own types.
+        let builtin = match own {
+            Some(_) => &self.evaluation.policy.universal_members,
+            None => &self.evaluation.policy.builtin_members,
+        };
+        let is_builtin = builtin.contains(&word);
+        let fitting = self.fitting_members(expression);
+        if !fitting.is_empty() && fitting.len() <= policy.guesses_members {
+            candidates = SmallVec::from_slice(&fitting);
+        } else if is_builtin {
             return;
         }
+        self.leave_doubles(&mut candidates);
         if candidates.len() <= policy.guesses_members || self.is_one_family(&candidates) {
             let guesses = candidates
                 .iter()
@@ -69,6 +76,23 @@ impl Emission<'_, '_> {
         }
     }
 
+    /// Leaves out members of types where an instance is asked, and of instances where a type is.
+    fn leave_unreachable(&mut self, callee: ExpressionId, members: &mut SmallVec<[Place; 8]>) {
+        let Expression::Member { object, .. } = *self.evaluation.facts.expression(callee) else {
+            return;
+        };
+        let linker = self.evaluation.linker;
+        let values = self.evaluation.expanded(object);
+        for fact in values.facts() {
+            match fact.value {
+                Value::Instance(_) => members.retain(|member| !linker.is_of_type(*member)),
+                // What a module has for instances, a type that it extends has itself.
+                Value::Class(_) => members.retain(|member| linker.is_of_type(*member) || linker.is_mixed_in(*member)),
+                _ => {}
+            }
+        }
+    }
+
     /// The type around whose own instance a callee is looked up in.
     fn own_instance(&self, callee: ExpressionId) -> Option<Place> {
         match *self.evaluation.facts.expression(callee) {
@@ -81,11 +105,27 @@ impl Emission<'_, '_> {
     /// Of the candidates, what instances of the heirs of `class` have: a mixin is run by whoever mixes it in, a base by its heirs.
     fn members_of_heirs(&self, class: Place, candidates: &[Place]) -> SmallVec<[Place; 4]> {
         let linker = self.evaluation.linker;
-        let mut found = SmallVec::new();
+        let mut found: SmallVec<[Place; 4]> = SmallVec::new();
         if candidates.is_empty() || candidates.len() > MAX_DISPATCH {
             return found;
         }
-        let mut heirs = linker.heirs(class);
+        let heirs = self.all_heirs(class);
+        let is_theirs = |member: &&Place| {
+            let owner = linker.definition(**member).and_then(|link| link.owner);
+            owner.is_some_and(|owner| heirs.iter().any(|&heir| linker.inherits(heir, owner)))
+        };
+        found.extend(candidates.iter().filter(is_theirs).copied());
+        // What only tests inherit from it says nothing of what the code itself runs.
+        if !linker.has_tests(self.evaluation.file) {
+            found.retain(|member| !linker.has_tests(member.file));
+        }
+        found
+    }
+
+    /// The types below `class`, however far, up to a bound.
+    pub(super) fn all_heirs(&self, class: Place) -> Vec<Place> {
+        let linker = self.evaluation.linker;
+        let mut heirs = linker.heirs(class).into_vec();
         let mut next = 0;
         while let Some(&heir) = heirs.get(next).filter(|_| heirs.len() < MAX_HEIRS) {
             next += 1;
@@ -95,12 +135,7 @@ impl Emission<'_, '_> {
                 }
             }
         }
-        let is_theirs = |member: &&Place| {
-            let owner = linker.definition(**member).and_then(|link| link.owner);
-            owner.is_some_and(|owner| heirs.iter().any(|&heir| linker.inherits(heir, owner)))
-        };
-        found.extend(candidates.iter().filter(is_theirs).copied());
-        found
+        heirs
     }
 
     /// Whether all members override one of them, and are few enough to dispatch to.

@@ -19,7 +19,7 @@ mod scala;
 
 use super::links::ModuleTarget;
 use super::modules::{ImportSite, Modules, Registry, Site};
-use super::words::{Externals, Word, WordMap};
+use super::words::{Externals, Word, WordMap, WordSet};
 
 /// All policies. A language without one resolves inside its files and by explicit imports only.
 pub const ALL: &[Policy] = &[
@@ -142,8 +142,10 @@ pub struct Policy {
     pub singletons_apart: bool,
     /// Functions can be called as if they were members of a type that they extend.
     pub extensions: bool,
-    /// Members that the language's own types have: an unknown receiver may be one of those.
-    pub builtin_members: &'static [&'static str],
+    /// Members that the language's own types have, separated by white space: an unknown receiver may be one of those.
+    pub builtin_members: &'static str,
+    /// Members that everything has, separated by white space: being asked for them says nothing of a receiver.
+    pub universal_members: &'static str,
     /// Name by which a file sees what it exports itself.
     pub own_exports: &'static str,
     /// Iterating over (or unwrapping) a plain instance gives the same instance: for types that are wrapped in arrays,
@@ -389,7 +391,8 @@ impl Policy {
         guesses_members: 0,
         singletons_apart: false,
         extensions: false,
-        builtin_members: &[],
+        builtin_members: "",
+        universal_members: "",
         own_exports: "",
         transparent_elements: true,
     };
@@ -417,6 +420,10 @@ pub struct Compiled {
     pub methods: WordMap<Word, Operation>,
     /// `generics` by name.
     pub generics: WordMap<Word, Generic>,
+    /// `builtin_members`.
+    pub builtin_members: WordSet,
+    /// `universal_members`.
+    pub universal_members: WordSet,
     /// `constructors`.
     pub constructors: Vec<Word>,
     /// `call_member`.
@@ -472,6 +479,8 @@ impl Compiled {
                 .iter()
                 .map(|(name, generic)| (Word::of(name), *generic))
                 .collect(),
+            builtin_members: policy.builtin_members.split_whitespace().map(Word::of).collect(),
+            universal_members: policy.universal_members.split_whitespace().map(Word::of).collect(),
             constructors: policy.constructors.iter().map(|name| Word::of(name)).collect(),
             call_member: Word::of(policy.call_member),
             enter_member: Word::of(policy.enter_member),

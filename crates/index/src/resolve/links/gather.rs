@@ -72,6 +72,7 @@ impl Links {
         self.imports.shrink_to_fit();
         self.wildcards.shrink_to_fit();
         self.aliases.shrink_to_fit();
+        self.paths.shrink_to_fit();
         self.extensions.shrink_to_fit();
         self.fields.shrink_to_fit();
     }
@@ -188,6 +189,16 @@ impl Links {
             }
         }
         self.aliases.sort();
+        for (id, definition) in facts.definitions.iter().enumerate() {
+            if is_type(definition.kind)
+                && let Some(path) = definition
+                    .owner
+                    .and_then(|owner| written_path(facts, words, owner, |_| true))
+            {
+                self.paths.push((self.numbers.of(id as u32), path));
+            }
+        }
+        self.paths.sort();
     }
 
     fn add_imports(&mut self, facts: &FileFacts, words: &[Word]) {
@@ -339,6 +350,16 @@ fn is_same_name(facts: &FileFacts, value: ExpressionId, name: Name) -> bool {
 
 /// `a.b.c` as words, when the expression is nothing but that and starts at a top-level name.
 pub fn path_of(facts: &FileFacts, words: &[Word], expression: ExpressionId) -> Option<Box<[Word]>> {
+    written_path(facts, words, expression, |scope| at_top(facts, scope))
+}
+
+/// The same, where the first name is bound in a scope that is `wanted`.
+fn written_path(
+    facts: &FileFacts,
+    words: &[Word],
+    expression: ExpressionId,
+    wanted: impl Fn(ScopeId) -> bool,
+) -> Option<Box<[Word]>> {
     let mut path = Vec::new();
     let mut at = expression;
     for _ in 0..16 {
@@ -351,7 +372,7 @@ pub fn path_of(facts: &FileFacts, words: &[Word], expression: ExpressionId) -> O
             Expression::Wrapped(inner) => at = inner,
             Expression::Bound { binding, .. } => {
                 let binding = facts.bindings.get(binding.index())?;
-                if !at_top(facts, binding.scope) {
+                if !wanted(binding.scope) {
                     return None;
                 }
                 path.push(words[binding.name.index()]);

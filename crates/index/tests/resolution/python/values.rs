@@ -173,4 +173,23 @@ def on_start(): ...
 register("start", on_start)
 # <- calls registry.py:register
 "#;
+    what_callers_pass_counts_beside_what_a_library_gives: r#"
+//- a.py
+import library
+class Local:
+    def send(self): pass
+class Other:
+    def send(self): pass
+def use(session):
+    if not session:
+        session = library.Session()
+    session.send()
+    #       ^^^^ calls a.py:Local.send
+def alone():
+    session = library.Session()
+    session.send()
+    #       ^^^^ none
+use(Local())
+# <- calls a.py:use
+"#;
 }

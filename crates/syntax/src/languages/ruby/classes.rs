@@ -154,10 +154,15 @@ pub(super) fn mix<'t>(lowering: &mut Lowering<'t>, arguments: Option<Node<'t>>) 
 /// `alias new old` and `alias_method :new, :old`: another name for a member.
 pub(super) fn alias<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, names: [Option<Node<'t>>; 2]) -> ExpressionId {
     let [Some(new), Some(old)] = names else { return UNKNOWN };
+    let at = node.start_byte();
+    // The member is one of instances, or of the type itself below `class << self`.
+    let type_ = lowering.push_expression(Expression::This(lowering.scope), at);
+    let arguments = lowering.push_list(&[]);
+    let instance = lowering.push_expression(Expression::New { type_, arguments }, at);
+    let this = lowering.choice(&[type_, instance]);
     let members = [new, old].map(|name| {
         let bare = lowering.text(name).trim_matches([':', '"', '\'']);
         let name = lowering.names.intern(bare);
-        let this = lowering.push_expression(Expression::This(lowering.scope), node.start_byte());
         lowering.member_expression(this, name)
     });
     lowering.reference(members[1], Role::Read, old);
@@ -213,7 +218,6 @@ pub(super) fn attributes<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, argume
         let definition = &mut lowering.definitions[id.index()];
         definition.signature = signature;
         definition.flags.insert(Flags::GETTER);
-        lowering.bind_definition(lowering.scope, id);
         let at = name_node.start_byte();
         let this = lowering.push_expression(Expression::This(lowering.scope), at);
         let value = lowering.member_expression(this, hidden);

@@ -30,7 +30,7 @@ impl Hooks for Ruby {
             "singleton_class" => Some(classes::singleton(lowering, node)),
             "body_statement" => Some(classes::body(lowering, node)),
             "block_argument" => Some(block_argument(lowering, node)),
-            "binary" => either(lowering, node),
+            "binary" => binary(lowering, node),
             "rescue" => Some(rescue(lowering, node)),
             "return" => Some(returned(lowering, node)),
             "yield" => Some(yielded(lowering, node)),
@@ -396,15 +396,24 @@ fn block_of(lowering: &mut Lowering<'_>, method: DefinitionId) -> Option<Binding
     Some(binding)
 }
 
-/// `a || b` is one of both.
-fn either<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+/// `a || b` is one of both, `a << b` puts the one into the other, which is what it is worth.
+fn binary<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let operator = lowering.field(node, "operator")?;
-    if !matches!(lowering.text(operator), "||" | "or") {
+    let text = lowering.text(operator);
+    if !matches!(text, "||" | "or" | "<<") {
         return None;
     }
     let (left, right) = (lowering.field(node, "left")?, lowering.field(node, "right")?);
     let (left, right) = (lowering.lower(left, Role::Read), lowering.lower(right, Role::Read));
-    Some(lowering.choice(&[left, right]))
+    if text != "<<" {
+        return Some(lowering.choice(&[left, right]));
+    }
+    if left != UNKNOWN && lowering.may_be_instance(left) {
+        let callee = lowering.implicit(left, text, operator);
+        let arguments = lowering.push_list(&[right]);
+        lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte());
+    }
+    Some(left)
 }
 
 /// `rescue A, B => e`: the variable holds an instance of any.
