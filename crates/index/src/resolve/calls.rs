@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 use syntax::facts::{Expression, ExpressionId, Kind, List, Passing};
 
-use super::evaluate::{Evaluation, UNDERLYING, add_held, position_word};
+use super::evaluate::{Evaluation, RECEIVER_PART, UNDERLYING, add_held, position_word};
 use super::languages::Operation;
 use super::links::{ParameterLink, is_type};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
@@ -166,9 +166,12 @@ impl Evaluation<'_> {
         let callees = self.narrowed(callees, callee, arguments.count(), arguments.list);
         let callees = self.fitting(callees, arguments.count(), arguments.list);
         for &fact in callees.facts() {
+            self.guesses_callee = fact.evidence > Evidence::FollowedValue;
             self.apply(fact, arguments, id, &mut set);
         }
+        self.guesses_callee = false;
         self.pass_on_receiver(callee, callees.facts());
+        self.pass_to_scope(callee, callees.facts(), arguments);
         self.tell_settled(callee, arguments);
         if let Expression::Member { object, name } = *self.facts.expression(callee)
             && let Some(&operation) = self.policy.methods.get(&self.word(name))
@@ -520,6 +523,11 @@ impl Evaluation<'_> {
                 let passed = self.read(Key::content(type_, position_word(position)));
                 let key = Key::parameter(given, position as u32);
                 self.contribute(key, passed.facts(), Evidence::FollowedValue);
+            }
+            if self.policy.policy.lambda_receivers && !self.guesses_callee {
+                let receiver = self.read(Key::content(type_, Word::of(RECEIVER_PART)));
+                let key = Key::parameter(given, RECEIVER);
+                self.contribute(key, receiver.facts(), Evidence::FollowedValue);
             }
         }
     }

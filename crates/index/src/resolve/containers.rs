@@ -1,6 +1,6 @@
 //! Literals and generic types that hold other values.
 
-use super::evaluate::{Evaluation, PAYLOAD, position_word};
+use super::evaluate::{Evaluation, PAYLOAD, RECEIVER_PART, position_word};
 use super::languages::Generic;
 use super::value::{Fact, Place, Set, Value};
 use super::words::{ALL, Key, UNKEYED, Word};
@@ -81,10 +81,17 @@ impl Evaluation<'_> {
             return;
         }
         let object = self.object(id);
-        for (position, &parameter) in parameters.iter().enumerate() {
+        let mut position = 0;
+        for &parameter in parameters {
             let passed = self.instances(self.facts_of(ExpressionId(parameter)));
-            let key = Key::content(object, position_word(position));
-            self.contribute(key, passed.facts(), Evidence::DeclaredReceiver);
+            let part = match *self.facts.expression(ExpressionId(parameter)) {
+                Expression::Argument { .. } => Word::of(RECEIVER_PART),
+                _ => {
+                    position += 1;
+                    position_word(position - 1)
+                }
+            };
+            self.contribute(Key::content(object, part), passed.facts(), Evidence::DeclaredReceiver);
         }
     }
 

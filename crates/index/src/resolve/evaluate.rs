@@ -30,6 +30,8 @@ const MAX_PASSES: usize = 8;
 const MAX_EXPANSION: usize = 32;
 /// What `await`, `?` and the like take out of a generic type.
 pub const PAYLOAD: Word = Word(5);
+/// What a function type holds as receiver.
+pub const RECEIVER_PART: &str = "this";
 /// What a type that is made of another one holds: `type List []Item`.
 pub const UNDERLYING: Word = Word(6);
 
@@ -63,6 +65,8 @@ pub struct Evaluation<'a> {
     pub(super) imports: Vec<Option<Names>>,
     /// What runs when an instance is made, found so far.
     pub(super) constructors: RefCell<WordMap<u64, SmallVec<[Place; 2]>>>,
+    /// What is being called is only likely.
+    pub(super) guesses_callee: bool,
     /// By binding, filled when first asked for.
     pub(super) declared_types: OnceCell<Vec<Option<ExpressionId>>>,
 }
@@ -157,6 +161,7 @@ impl<'a> Evaluation<'a> {
             owned: RefCell::default(),
             imports: vec![None; facts.imports.len()],
             constructors: RefCell::default(),
+            guesses_callee: false,
             declared_types: OnceCell::new(),
         }
     }

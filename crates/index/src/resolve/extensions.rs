@@ -22,7 +22,7 @@ const MAX_GUESSED: usize = 4;
 
 impl View<'_> {
     /// The extensions called `name` of the file's package and of those that it takes all names of.
-    fn extensions(&self, file: u32, name: Word) -> SmallVec<[Place; 4]> {
+    pub(super) fn extensions(&self, file: u32, name: Word) -> SmallVec<[Place; 4]> {
         let mut found: SmallVec<[Place; 4]> = SmallVec::new();
         let mut add = |package: Word| {
             let places = self.package_places(package.then(EXTENSIONS), name);

@@ -4,9 +4,10 @@
 use smallvec::SmallVec;
 use syntax::facts::{BindingId, Bound, DefinitionId, Expression, ExpressionId, Flags, Kind, Passing};
 
+use super::calls::receiver_index;
 use super::evaluate::Evaluation;
-use super::linker::MAX_CHAIN;
-use super::links::{ModuleTarget, ParameterLink, is_type, is_variable};
+use super::linker::{Found, MAX_CHAIN};
+use super::links::{ModuleTarget, NONE, NameLink, ParameterLink, is_type, is_variable};
 use super::overloads::TypeName;
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
@@ -134,6 +135,30 @@ impl Evaluation<'_> {
         };
         let found = self.takes_block(parameters, type_, is_last);
         found.map(|_| parameters.len() - 1)
+    }
+
+    /// Whether the file sees a member: an extension that is written outside of all types must be of its package or imported.
+    pub(super) fn sees(&self, member: Place) -> bool {
+        let linker = self.linker;
+        if member.file == self.file || !linker.is_extension(member) {
+            return true;
+        }
+        let Some(link) = linker.definition(member) else {
+            return false;
+        };
+        if link.parent != NONE || receiver_index(linker.parameters(member)).is_some() {
+            return true;
+        }
+        let is_imported = || {
+            let names = linker.own(self.file).named(link.name).iter();
+            let mut imports = names.filter_map(|(_, link)| match link {
+                NameLink::Import(import) => Some(*import),
+                _ => None,
+            });
+            let meant = |found: &Found| matches!(found, Found::Value(Value::Function(place)) if *place == member);
+            imports.any(|import| linker.imported(self.file, import).iter().any(meant))
+        };
+        !link.private && (is_imported() || linker.extensions(self.file, link.name).contains(&member))
     }
 
     /// Leaves out what is only there for code that was compiled before, where there is something else.

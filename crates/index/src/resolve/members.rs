@@ -182,6 +182,9 @@ impl Evaluation<'_> {
         if members.len() > 1 && self.policy.policy.links_by_name {
             self.leave_other_programs(&mut members);
         }
+        if !members.is_empty() && self.policy.policy.extensions {
+            members.retain(|member| self.sees(*member));
+        }
         if members.len() < 2 || self.policy.policy.overloads {
             return members;
         }

@@ -55,6 +55,7 @@ mod passes;
 mod publish;
 mod relink;
 mod satisfaction;
+mod scopes;
 mod slots;
 mod static_values;
 pub mod tables;

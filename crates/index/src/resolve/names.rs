@@ -4,6 +4,7 @@ use super::bindings::Source;
 use super::evaluate::{Evaluation, add_held};
 use super::linker::{Found, Names, decorated_name};
 use super::links::{ModuleTarget, exported, is_type};
+use super::scopes::as_sure;
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{Key, Word};
 use crate::model::Evidence;
@@ -132,6 +133,15 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn this(&mut self, scope: ScopeId) -> Set {
+        if self.policy.policy.lambda_receivers {
+            let lambdas = self.lambdas_around(scope);
+            for lambda in lambdas {
+                let receivers = self.lambda_receivers(lambda);
+                if !receivers.is_empty() {
+                    return receivers;
+                }
+            }
+        }
         let (class, function) = self.receiver_of(scope);
         let mut set = Set::default();
         let in_static = match function {
@@ -160,6 +170,15 @@ impl Evaluation<'_> {
         let mut set = Set::default();
         let word = self.word(name);
         let text = self.facts.text(name);
+        if self.policy.policy.lambda_receivers {
+            set = self.scoped_member(scope, word, text);
+            if !set.is_empty() {
+                let mut named = Set::default();
+                let found = self.ambient(name);
+                self.add_found(&found, Evidence::Package, &mut named);
+                return as_sure(set, &named);
+            }
+        }
         let of_type = self.policy.policy.singletons_apart && self.runs_in_type(scope);
         for class in self.types_around(scope) {
             let receiver = if of_type {
@@ -293,6 +312,12 @@ impl Evaluation<'_> {
                     .definition(self.place(definition))
                     .and_then(|link| link.owner);
                 match scope.kind {
+                    // What extends a type of outside has that as receiver, not the type it is written in.
+                    ScopeKind::Function
+                        if self.policy.policy.extensions && owner.is_none() && flags.contains(Flags::EXTENSION) =>
+                    {
+                        return (None, None);
+                    }
                     ScopeKind::Function
                         if kind != Kind::Lambda
                             && (owner.is_some() || !flags.contains(Flags::OUTER_RECEIVER))

@@ -459,4 +459,86 @@ class Stream {
   fun check(n: Int) = n > 0 && !open
 }
 "#;
+    /// A function written in place sees the members of the receiver that its parameter's type says, before those around.
+    receivers_of_lambdas: r#"
+//- flow/Flow.kt
+package flow
+interface Collector { fun emit(value: Int) }
+class Settings { fun set(key: Int) {} }
+fun flow(name: String = "", block: suspend Collector.() -> Unit) {}
+fun each(block: (Settings) -> Unit) {}
+fun Collector.all() {}
+fun emit(value: Int) {}
+class Maker {
+  fun emit(value: Int) {}
+  fun set(key: Int) {}
+  fun make() {
+    flow { emit(1) }
+  //^^^^ =calls flow/Flow.kt:flow
+  //       ^^^^ ~calls flow/Flow.kt:Collector.emit
+    flow { this.emit(2) }
+  //^^^^ =calls flow/Flow.kt:flow
+    //          ^^^^ ~calls flow/Flow.kt:Collector.emit
+    flow { this@Maker.emit(3) }
+  //^^^^ =calls flow/Flow.kt:flow
+    //                ^^^^ =calls flow/Flow.kt:Maker.emit
+    flow { all() }
+  //^^^^ =calls flow/Flow.kt:flow
+  //       ^^^ =calls flow/Flow.kt:all
+    each { set(1); it.set(2) }
+  //^^^^ =calls flow/Flow.kt:each
+  //       ^^^ =calls flow/Flow.kt:Maker.set
+  //                  ^^^ ~calls flow/Flow.kt:Settings.set
+    Settings().apply { set(3) }
+  //                   ^^^ ~calls flow/Flow.kt:Settings.set
+    with(Settings()) { set(4); emit(5) }
+  //                   ^^^ ~calls flow/Flow.kt:Settings.set
+  //                           ^^^^ =calls flow/Flow.kt:Maker.emit
+    emit(6)
+  //^^^^ =calls flow/Flow.kt:Maker.emit
+  }
+}
+fun main() { flow { emit(7) } }
+//           ^^^^ =calls flow/Flow.kt:flow
+//                  ^^^^ ~calls flow/Flow.kt:Collector.emit
+"#;
+    /// An extension of another package must be imported, whatever it extends.
+    extensions_of_other_packages: r#"
+//- a/Scope.kt
+package a
+class Scope
+fun Scope.here() {}
+//- b/Other.kt
+package b
+import a.Scope
+fun Scope.tick() {}
+fun Scope.named() {}
+private fun Scope.own() {}
+//- c/Main.kt
+package c
+import a.*
+import b.named
+fun main(scope: Scope) {
+  scope.here()
+  //    ^^^^ =calls a/Scope.kt:here
+  scope.named()
+  //    ^^^^^ =calls b/Other.kt:named
+  scope.tick()
+  //    ^^^^ none
+  scope.own()
+  //    ^^^ none
+}
+"#;
+    /// What extends a type of outside has that as receiver, wherever it is written.
+    receivers_of_extensions_in_types: r#"
+//- Url.kt
+package p
+class Url {
+  fun size() = 1
+  companion object {
+    fun CharArray.count() = this.size()
+    //                           ^^^^ none
+  }
+}
+"#;
 }

@@ -185,6 +185,7 @@ const FAMILIES: &[Family] = &[
             ("a.kt", "package x\n\n"),
             ("b.kt", "package x\n\n"),
             ("y/c.kt", "package y\n\nimport x.*\n\n"),
+            ("z/d.kt", "package z\n\nimport x.run\nimport y.make\nimport x.Base\n\n"),
         ],
         items: &[
             "open class $0 : $1() { open fun $2() { this.$2() } }\n",
@@ -194,6 +195,9 @@ const FAMILIES: &[Family] = &[
             "fun $0(a: $1, b: () -> Unit) { a.$2(); b() }\n",
             "val $0 = $1 { $2() }\n",
             "typealias $0 = $1\n",
+            "fun $0(a: $1? = null, b: $1.() -> Unit) { b() }\n",
+            "fun $0.$1(a: $2) { $1(a = a); $2 { run(); this@$1.stop() } }\n",
+            "class $0(a: $1) : $2(a) { init { a.run() } }\n",
         ],
         comment: "// comment\n",
     },

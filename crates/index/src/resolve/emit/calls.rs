@@ -7,6 +7,7 @@ use super::{Emission, End, Ends, arguments_of};
 use crate::model::{EdgeKind, Evidence};
 use crate::resolve::linker::decorated_name;
 use crate::resolve::links::{is_function, is_variable};
+use crate::resolve::scopes::as_sure;
 use crate::resolve::value::{Fact, Place, Set, Value};
 use crate::resolve::words::Key;
 
@@ -131,8 +132,23 @@ impl Emission<'_, '_> {
             Bound::Import(_) => {}
             _ => return None,
         }
+        let is_method = |fact: &Fact| {
+            matches!(
+                fact.value,
+                Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..)
+            )
+        };
         let mut within = reference.within;
         while let Some(lambda) = within.filter(|&id| facts.definition(id).kind == Kind::Lambda) {
+            if self.evaluation.policy.policy.lambda_receivers {
+                let (place, text) = (self.evaluation.place(lambda), facts.text(binding.name));
+                let word = self.evaluation.word(binding.name);
+                let members = self.evaluation.member_of_lambda(place, word, text);
+                if members.facts().iter().any(is_method) {
+                    let named = self.evaluation.expanded(reference.expression);
+                    return Some(as_sure(members, &named));
+                }
+            }
             within = facts.definition(lambda).parent;
         }
         let around = self.evaluation.place(within?);
@@ -140,12 +156,6 @@ impl Emission<'_, '_> {
         let name = self.evaluation.word(binding.name);
         let this = [Fact::new(Value::Instance(type_), Evidence::DeclaredReceiver)];
         let members = self.evaluation.member(&this, name, facts.text(binding.name));
-        let is_method = |fact: &Fact| {
-            matches!(
-                fact.value,
-                Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..)
-            )
-        };
         members.facts().iter().any(is_method).then_some(members)
     }
 

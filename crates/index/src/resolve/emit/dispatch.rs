@@ -369,6 +369,7 @@ impl Emission<'_, '_> {
                 let runs = linker
                     .definition(member)
                     .is_some_and(|link| !link.flags.contains(Flags::ABSTRACT));
+                let runs = runs && !(self.evaluation.policy.policy.extensions && linker.is_extension(member));
                 let fits = !self.evaluation.policy.policy.exact_arguments || linker.overrides(member, function);
                 if member != function && runs && fits && !found.contains(&member) {
                     found.push(member);

@@ -124,6 +124,11 @@ pub struct Policy {
     pub runs_decorators: bool,
     /// Parameters without a type of a function get theirs from the function type that it is given for.
     pub types_lambdas: bool,
+    /// A function written in place may have a receiver of its own, whose members it sees bare: the type of the parameter that it is
+    /// given for says so.
+    pub lambda_receivers: bool,
+    /// Functions of the language that run a function with what they are called on, or else their first argument, as its receiver.
+    pub scope_functions: &'static [&'static str],
     /// Which functions among its arguments a function of outside calls.
     pub libraries_call: Callbacks,
     /// The name of a type without fields is its value as well: `let unit = Unit;`.
@@ -383,6 +388,8 @@ impl Policy {
         wrappers_pass_calls: false,
         runs_decorators: false,
         types_lambdas: false,
+        lambda_receivers: false,
+        scope_functions: &[],
         libraries_call: Callbacks::None,
         unit_values: false,
         library_interfaces: &[],

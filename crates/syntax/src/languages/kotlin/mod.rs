@@ -27,6 +27,7 @@ impl Hooks for Kotlin {
             "enum_entry" => Some(classes::enum_entry(lowering, node)),
             "property_declaration" => Some(classes::property(lowering, node)),
             "delegation_specifiers" => Some(UNKNOWN),
+            "this_expression" => labelled_this(lowering, node),
             "function_type" => Some(function_type(lowering, node)),
             "function_body" => Some(function_body(lowering, node)),
             "lambda_literal" => None,
@@ -142,6 +143,21 @@ fn user_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Exp
     lowering.push_expression(Expression::Generic { base: value, arguments }, node.start_byte())
 }
 
+/// `this@Name`: the receiver of the type or function of that name around; what a label of a call means, nothing here tells.
+fn labelled_this<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let (_, label) = lowering.text(node).split_once('@')?;
+    let mut at = Some(lowering.scope);
+    while let Some(id) = at {
+        let scope = &lowering.scopes[id.index()];
+        let named = |id: DefinitionId| lowering.names.get(lowering.definitions[id.index()].name) == label;
+        if scope.definition.is_some_and(named) {
+            return Some(lowering.push_expression(Expression::This(id), node.start_byte()));
+        }
+        at = scope.parent;
+    }
+    Some(UNKNOWN)
+}
+
 /// `Receiver.(A, name: B) -> Result`.
 fn function_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let listed = parts(lowering, node);
@@ -159,7 +175,10 @@ fn function_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionI
         } else if Some(inner) == last {
             result = lowering.lower_type(inner);
         } else {
-            lowering.lower_type(inner);
+            // What is called as if it were a member of this type.
+            let value = lowering.lower_type(inner);
+            let name = lowering.names.intern("this");
+            types.push(lowering.push_expression(Expression::Argument { name, value }, inner.start_byte()));
         }
     }
     types.push(result);
