@@ -262,4 +262,6 @@ const FLAGS: &[(Flags, &str)] = &[
     (Flags::ENTRY_POINT, "entry"),
     (Flags::EXTENSION, "extension"),
     (Flags::DEFAULT, "default"),
+    (Flags::ALTERNATIVE, "alternative"),
+    (Flags::FOR_INTERFACE, "for-interface"),
 ];

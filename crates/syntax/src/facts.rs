@@ -263,6 +263,10 @@ impl Flags {
     pub const OUTER_RECEIVER: Flags = Flags(1 << 16);
     /// Kept for what was compiled against it: no source can name it.
     pub const HIDDEN: Flags = Flags(1 << 17);
+    /// Stands in a branch of a conditional that is left out unless something is defined from outside of the file.
+    pub const ALTERNATIVE: Flags = Flags(1 << 18);
+    /// Is a member for those only who have the interface at hand that it names: `void IList.Clear()`.
+    pub const FOR_INTERFACE: Flags = Flags(1 << 19);
 
     /// Whether all bits of `other` are set.
     pub fn contains(self, other: Flags) -> bool {

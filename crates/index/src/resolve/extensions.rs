@@ -5,13 +5,14 @@
 //! nothing is known of it, the extensions that the file sees are compared with what is known of the receiver's type.
 
 use smallvec::SmallVec;
-use syntax::facts::ExpressionId;
+use syntax::facts::{ExpressionId, Flags};
 
 use super::calls::receiver_index;
 use super::evaluate::Evaluation;
 use super::linker::{EXTENSIONS, Found, MAX_CHAIN};
 use super::links::{ModuleTarget, NONE, NameLink};
-use super::overloads::{Fit, TypeName};
+use super::overloads::Fit;
+use super::type_names::TypeName;
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
 use super::words::{Key, Word};
@@ -101,7 +102,13 @@ impl Evaluation<'_> {
             if !types.contains(&extended) {
                 types.push(extended);
             }
+            // Where it is left out, the library has such a member itself.
+            let is_left_out = self
+                .linker
+                .definition(place)
+                .is_some_and(|link| link.flags.contains(Flags::ALTERNATIVE));
             let evidence = match fit {
+                _ if is_left_out => Evidence::Candidate,
                 Fit::Surely => Evidence::DeclaredReceiver,
                 _ if is_imported || place.file == self.file => Evidence::InferredReceiver,
                 _ => Evidence::UniqueName,

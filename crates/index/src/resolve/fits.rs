@@ -8,7 +8,7 @@ use super::calls::receiver_index;
 use super::evaluate::Evaluation;
 use super::linker::{Found, MAX_CHAIN};
 use super::links::{ModuleTarget, NONE, NameLink, ParameterLink, is_type, is_variable};
-use super::overloads::TypeName;
+use super::type_names::TypeName;
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
 use super::words::{Key, Word};

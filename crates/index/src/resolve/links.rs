@@ -9,7 +9,7 @@ mod gather;
 use syntax::facts::{Definition, Flags, ImportForm, Kind, Passing};
 
 use super::numbers::Numbers;
-use super::overloads::TypeName;
+use super::type_names::TypeName;
 use super::value::Place;
 use super::words::{Key, Word};
 

@@ -33,6 +33,7 @@
 //!    edge both fail.
 //! 5. Measure with `lacon bench accuracy DIR --language <name>`.
 
+mod argument_types;
 mod bases;
 mod bindings;
 mod builtins;
@@ -59,6 +60,7 @@ mod scopes;
 mod slots;
 mod static_values;
 pub mod tables;
+mod type_names;
 pub mod value;
 pub mod view;
 pub mod words;

@@ -5,152 +5,17 @@
 //! several candidates.
 
 use smallvec::SmallVec;
-use syntax::facts::{Bound, Expression, ExpressionId, FileFacts, Flow, Kind, List, LiteralKind, Name, Passing};
+use syntax::facts::{Expression, ExpressionId, Flags, Kind, List, Name, Passing};
 
 use super::calls::receiver_index;
 use super::evaluate::Evaluation;
 use super::linker::packed;
 use super::links::{ParameterLink, is_function};
+use super::type_names::{PARAMETER, TypeName, is_primitive, widens};
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
 use super::words::Word;
 use crate::model::Evidence;
-
-/// What is known of the type of a parameter or an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TypeName {
-    /// Nothing.
-    #[default]
-    Unknown,
-    /// A type parameter: any type but a primitive one.
-    Any,
-    /// The root of all types: takes everything, and is nothing else.
-    Root,
-    /// A number, boxed or not, by its rank among those that widen into each other; 0 is any.
-    Number(u8),
-    /// A truth value.
-    Boolean,
-    /// Text.
-    Text,
-    /// Nothing there.
-    Null,
-    /// A function written in place.
-    Function,
-    /// Several of what has this name; word 0 is anything.
-    Array(Word),
-    /// A type of this name.
-    Named(Word),
-}
-
-impl TypeName {
-    /// The type that `expression` says, read as a type.
-    pub fn of_type(facts: &FileFacts, expression: ExpressionId, wrapped_arrays: bool) -> TypeName {
-        let mut at = expression;
-        for _ in 0..8 {
-            match *facts.expression(at) {
-                Expression::Literal(kind) => return TypeName::of_literal(kind),
-                Expression::Free { name, .. } | Expression::Member { name, .. } => {
-                    return TypeName::of_name(facts.text(name));
-                }
-                Expression::Bound { binding, .. } => {
-                    return match facts.bindings.get(binding.index()) {
-                        Some(binding) if binding.to != Bound::TypeParameter => {
-                            TypeName::of_name(facts.text(binding.name))
-                        }
-                        _ => TypeName::Any,
-                    };
-                }
-                Expression::Definition(id) => return TypeName::of_name(facts.text(facts.definition(id).name)),
-                Expression::Generic { base, .. } => at = base,
-                Expression::Wrapped(inner) if wrapped_arrays => return TypeName::Array(element_name(facts, inner)),
-                Expression::Wrapped(inner) => at = inner,
-                Expression::FunctionType(_) => return TypeName::Function,
-                _ => return TypeName::Unknown,
-            }
-        }
-        TypeName::Unknown
-    }
-
-    fn of_literal(kind: LiteralKind) -> TypeName {
-        match kind {
-            LiteralKind::Text => TypeName::Text,
-            LiteralKind::Number | LiteralKind::Other => TypeName::Number(0),
-            LiteralKind::Boolean => TypeName::Boolean,
-            LiteralKind::Null => TypeName::Null,
-        }
-    }
-
-    /// The type of an element of an array, by its name.
-    fn of_element(name: Word) -> TypeName {
-        let primitive = PRIMITIVES.iter().find(|primitive| Word::of(primitive) == name);
-        match primitive {
-            Some(primitive) => TypeName::of_name(primitive),
-            None if name == Word(0) => TypeName::Unknown,
-            None if name == PARAMETER => TypeName::Any,
-            None if name == Word::of("String") => TypeName::Text,
-            None => TypeName::Named(name),
-        }
-    }
-
-    fn of_name(name: &str) -> TypeName {
-        match name {
-            "Object" | "Any" | "any" => TypeName::Root,
-            "auto" => TypeName::Any,
-            "String" | "CharSequence" | "string" | "string_view" | "str" => TypeName::Text,
-            "byte" | "Byte" => TypeName::Number(1),
-            "short" | "Short" => TypeName::Number(2),
-            "char" | "Char" | "Character" => TypeName::Number(CHARACTER),
-            "int" | "Int" | "Integer" | "unsigned" => TypeName::Number(3),
-            "long" | "Long" | "size_t" => TypeName::Number(4),
-            "float" | "Float" => TypeName::Number(5),
-            "double" | "Double" => TypeName::Number(6),
-            // These do not widen, so their ranks only tell them apart.
-            "u8" => TypeName::Number(11),
-            "u16" => TypeName::Number(12),
-            "u32" => TypeName::Number(13),
-            "u64" => TypeName::Number(14),
-            "usize" => TypeName::Number(15),
-            "i8" => TypeName::Number(16),
-            "i16" => TypeName::Number(17),
-            "i32" => TypeName::Number(18),
-            "i64" => TypeName::Number(19),
-            "isize" => TypeName::Number(20),
-            "f32" => TypeName::Number(21),
-            "f64" => TypeName::Number(22),
-            "Number" => TypeName::Number(0),
-            "Boolean" | "bool" | "boolean" => TypeName::Boolean,
-            name => TypeName::Named(Word::of(name)),
-        }
-    }
-}
-
-/// The rank of characters: they widen into `int` and what follows it, and nothing widens into them.
-const CHARACTER: u8 = 10;
-const INTEGER: u8 = 3;
-
-/// Types whose arrays are like no other's.
-const PRIMITIVES: &[&str] = &["byte", "short", "char", "int", "long", "float", "double", "boolean"];
-
-/// What stands for the name of a type parameter in arrays of it.
-const PARAMETER: Word = Word(9);
-
-fn is_primitive(name: Word) -> bool {
-    PRIMITIVES.iter().any(|primitive| Word::of(primitive) == name)
-}
-
-/// The name of what an array holds; arrays of arrays count their depth in.
-fn element_name(facts: &FileFacts, inner: ExpressionId) -> Word {
-    match *facts.expression(inner) {
-        Expression::Free { name, .. } | Expression::Member { name, .. } => Word::of(facts.text(name)),
-        Expression::Bound { binding, .. } => match facts.bindings.get(binding.index()) {
-            Some(binding) if binding.to != Bound::TypeParameter => Word::of(facts.text(binding.name)),
-            _ => PARAMETER,
-        },
-        Expression::Generic { base, .. } => element_name(facts, base),
-        Expression::Wrapped(inner) => element_name(facts, inner).then(Word(7)),
-        _ => Word(0),
-    }
-}
 
 /// What an argument that hardly fits weighs: more than all that surely do.
 const HARDLY: isize = 1 << 16;
@@ -173,6 +38,27 @@ impl View<'_> {
         let is_plain = |type_| matches!(type_, TypeName::Number(_) | TypeName::Boolean | TypeName::Text);
         let mut pairs = near.iter().zip(far).map(|(near, far)| (near.type_, far.type_));
         near.len() == far.len() && pairs.all(|(near, far)| near == far || !(is_plain(near) && is_plain(far)))
+    }
+
+    /// Whether two definitions are of one function: the same name, owner and parameters.
+    pub fn declares_alike(&self, one: Place, other: Place) -> bool {
+        let (Some(link), Some(known)) = (self.definition(one), self.definition(other)) else {
+            return false;
+        };
+        let (parameters, others) = (self.parameters(one), self.parameters(other));
+        one != other
+            && (link.name, link.kind, link.owner) == (known.name, known.kind, known.owner)
+            && parameters.len() == others.len()
+            && (parameters.iter().zip(others)).all(|(one, other)| one.type_ == other.type_)
+    }
+
+    /// Whether both are one function of a file, and the first is compiled only where something is defined from outside.
+    pub fn is_alternative(&self, one: Place, other: Place) -> bool {
+        let is_left_out = |place: Place| {
+            let link = self.definition(place);
+            link.is_some_and(|link| link.flags.contains(Flags::ALTERNATIVE))
+        };
+        one.file == other.file && is_left_out(one) && !is_left_out(other) && self.declares_alike(one, other)
     }
 
     /// Whether `nearer` takes the place of the member `farther` of an ancestor: the same parameters, where type parameters
@@ -212,14 +98,28 @@ impl Evaluation<'_> {
         let Some(count) = count.filter(|_| self.policy.policy.overloads) else {
             return values;
         };
-        // That an extension is meant is only likely: one that cannot be called like this is not.
-        if self.policy.policy.extensions {
-            values.retain(|fact| match fact.value {
-                Value::Function(place) if receiver_index(self.linker.parameters(place)).is_some() => true,
-                value => function_of(value).is_none_or(|place| {
-                    let is_extension = self.linker.own(place.file).extended(place.id).is_some();
-                    !is_extension || self.accepts(place, count)
-                }),
+        // Called by its own name, an extension is passed what it extends.
+        let extends = self.policy.policy.extensions;
+        let is_by_name = |value: Value| match value {
+            Value::Function(place) if extends => receiver_index(self.linker.parameters(place)).is_some(),
+            _ => false,
+        };
+        if extends {
+            values.retain(|fact| {
+                let Some(place) = function_of(fact.value) else {
+                    return true;
+                };
+                let link = self.linker.definition(place);
+                if is_by_name(fact.value) {
+                    return self.accepts(place, count) || (count > 0 && self.accepts(place, count - 1));
+                }
+                // Only who has the interface at hand calls what is written for it alone.
+                if link.is_some_and(|link| link.flags.contains(Flags::FOR_INTERFACE)) {
+                    return fact.evidence > Evidence::Inherited;
+                }
+                // That an extension is meant is only likely: one that cannot be called like this is not.
+                let is_extension = self.linker.own(place.file).extended(place.id).is_some();
+                !is_extension || self.accepts(place, count)
             });
         }
         // A function written in place is no overload of what is named.
@@ -228,7 +128,7 @@ impl Evaluation<'_> {
                 let link = self.linker.definition(*place);
                 link.is_none_or(|link| link.kind != Kind::Lambda)
             };
-            function_of(value).filter(named)
+            function_of(value).filter(named).filter(|_| !is_by_name(value))
         };
         let functions: SmallVec<[Place; 4]> = values
             .facts()
@@ -359,6 +259,14 @@ impl Evaluation<'_> {
         let mut score = scores.iter();
         kept.retain(|_| score.next() == Some(&Some(best)));
         self.leave_extensions(&mut kept);
+        // Collecting what is left is the last thing a language tries.
+        let collects = |function: &Place| {
+            let mut parameters = self.linker.parameters(*function).iter();
+            parameters.any(|parameter| parameter.passing == Passing::Rest)
+        };
+        if self.policy.policy.exact_arguments && !kept.iter().all(collects) {
+            kept.retain(|function| !collects(function));
+        }
         kept
     }
 
@@ -394,7 +302,10 @@ impl Evaluation<'_> {
             let mut fit = self.fit(type_, parameter.type_, argument);
             // What collects the rest also takes all of it at once.
             if let (TypeName::Array(element), Passing::Rest) = (type_, parameter.passing) {
-                fit = fit.max(self.fit(TypeName::of_element(element), parameter.type_, argument));
+                fit = fit.max(match parameter.type_ {
+                    TypeName::Root if !is_primitive(element) => Fit::Surely,
+                    parameter => self.fit(TypeName::of_element(element), parameter, argument),
+                });
             }
             match fit {
                 Fit::Never if !self.policy.policy.converts_arguments => return None,
@@ -409,8 +320,10 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn fit(&self, argument: TypeName, parameter: TypeName, expression: ExpressionId) -> Fit {
-        use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Root, Unknown};
+        use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Root, Text, Unknown};
         match (argument, parameter) {
+            // Enums, constants and the like are most often of the type that they are written in.
+            (Unknown, Text | Number(1..) | Named(_)) if self.type_around(expression) == Some(parameter) => Fit::Surely,
             (Unknown, _) | (_, Unknown) => Fit::Perhaps,
             (Any, Any) | (Root, Root) => Fit::Surely,
             (Any, Number(_) | Boolean) => Fit::Never,
@@ -443,11 +356,10 @@ impl Evaluation<'_> {
             (Null, Number(_) | Boolean) => Fit::Hardly,
             (Null, _) => Fit::Perhaps,
             (Number(one), Number(other)) if one == other && one > 0 => Fit::Surely,
-            (Number(CHARACTER), Number(INTEGER..CHARACTER)) => Fit::Perhaps,
-            (Number(CHARACTER), Number(1..)) | (Number(1..), Number(CHARACTER)) => Fit::Never,
-            (Number(one), Number(other)) if one == 0 || other == 0 || one < other => Fit::Perhaps,
+            (Number(one), Number(other)) if widens(one, other) => Fit::Perhaps,
             (Array(one), Array(other)) if one == other && one != Word(0) => Fit::Surely,
             (Array(one), Array(other)) if one == Word(0) || other == Word(0) => Fit::Perhaps,
+            (Array(_), Array(PARAMETER)) if self.policy.policy.generic_primitives => Fit::Perhaps,
             (Array(one), Array(other)) => {
                 if is_primitive(one) || is_primitive(other) {
                     Fit::Never
@@ -461,128 +373,10 @@ impl Evaluation<'_> {
             _ => Fit::Never,
         }
     }
-
-    /// What is known of the type of a value.
-    pub(super) fn type_of(&self, expression: ExpressionId) -> TypeName {
-        let arrays = self.policy.policy.wrapped_arrays;
-        match *self.facts.expression(expression) {
-            Expression::Text(_) => TypeName::Text,
-            Expression::Literal(kind) => TypeName::of_literal(kind),
-            Expression::Sequence { .. } => TypeName::Array(Word(0)),
-            Expression::Typed(type_) | Expression::New { type_, .. } => TypeName::of_type(self.facts, type_, arrays),
-            Expression::Definition(_) => TypeName::Function,
-            Expression::Bound { binding, .. } => match self.declared_type(binding.0) {
-                Some(type_) if arrays && self.collects(binding) => TypeName::Array(element_name(self.facts, type_)),
-                Some(type_) => TypeName::of_type(self.facts, type_, arrays),
-                None => match self.type_of_value(expression) {
-                    TypeName::Unknown => self.type_of_name(binding),
-                    known => known,
-                },
-            },
-            _ => self.type_of_value(expression),
-        }
-    }
-
-    fn type_of_value(&self, expression: ExpressionId) -> TypeName {
-        // Of a receiver, its own type is known beside what it is called with.
-        if let [
-            Fact {
-                value: Value::Instance(class),
-                ..
-            },
-        ]
-        | [
-            Fact {
-                value: Value::Instance(class),
-                ..
-            },
-            Fact {
-                value: Value::Parameter(..),
-                ..
-            },
-        ] = self.facts_of(expression)
-        {
-            return self
-                .linker
-                .definition(*class)
-                .map_or(TypeName::Unknown, |link| TypeName::Named(link.name));
-        }
-        match *self.facts.expression(expression) {
-            Expression::Call { callee, arguments } => self.type_of_call(callee, arguments),
-            Expression::Free { name, scope } => {
-                let types = self.types_around(scope);
-                let word = self.word(name);
-                types
-                    .iter()
-                    .map(|&class| self.type_of_field(class, word))
-                    .find(|&found| found != TypeName::Unknown)
-                    .unwrap_or_default()
-            }
-            Expression::Member { object, name } => match self.facts_of(object) {
-                [
-                    Fact {
-                        value: Value::Instance(class) | Value::Class(class),
-                        ..
-                    },
-                    ..,
-                ] => self.type_of_field(*class, self.word(name)),
-                _ => TypeName::Unknown,
-            },
-            Expression::Index { object, .. } => match self.type_of(object) {
-                TypeName::Array(element) => TypeName::of_element(element),
-                _ => TypeName::Unknown,
-            },
-            _ => TypeName::Unknown,
-        }
-    }
-
-    /// The declared result of what is called, when all that may be called agree on it.
-    fn type_of_call(&self, callee: ExpressionId, arguments: List) -> TypeName {
-        let mut set = Set::default();
-        set.extend(self.facts_of(callee));
-        let set = self.fitting(set, Some(self.facts.list(arguments).len()), None);
-        let mut found = None;
-        for function in set.facts().iter().filter_map(|fact| function_of(fact.value)) {
-            let result = self
-                .linker
-                .definition(function)
-                .map_or(TypeName::Unknown, |link| link.result);
-            if found.is_some_and(|known| known != result) {
-                return TypeName::Unknown;
-            }
-            found = Some(result);
-        }
-        found.unwrap_or_default()
-    }
-
-    fn type_of_field(&self, class: Place, name: Word) -> TypeName {
-        let field = self.find_members(class, false, name).into_iter().find_map(|found| {
-            self.linker
-                .definition(found.member)
-                .filter(|link| matches!(link.kind, Kind::Field | Kind::Property | Kind::Constant))
-        });
-        field.map_or(TypeName::Unknown, |link| link.result)
-    }
-
-    /// The type that the file declares for a name.
-    fn declared_type(&self, binding: u32) -> Option<ExpressionId> {
-        let types = self.declared_types.get_or_init(|| {
-            let mut types = vec![None; self.facts.bindings.len()];
-            for flow in &self.facts.flows {
-                if let Flow::Typed { target, type_ } = *flow
-                    && let Expression::Bound { binding, .. } = *self.facts.expression(target)
-                    && let Some(slot) = types.get_mut(binding.index())
-                {
-                    *slot = Some(type_);
-                }
-            }
-            types
-        });
-        types.get(binding as usize).copied().flatten()
-    }
 }
 
-fn function_of(value: Value) -> Option<Place> {
+/// The function that a value is.
+pub(super) fn function_of(value: Value) -> Option<Place> {
     match value {
         Value::Function(function) | Value::Method(function, _) => Some(function),
         _ => None,

@@ -1,6 +1,6 @@
 //! Definitions: functions, types and modules with their parameters, bases, decorators, modifiers and scopes.
 
-use super::children::Children;
+use super::children::{Child, Children};
 use super::lowering::{Lowering, UNKNOWN, is_function, is_type};
 use super::patterns::{Declare, Hoist};
 use super::rules::{Action, Modifier, Rule, Selector, VisibilityRule};
@@ -494,6 +494,9 @@ impl<'t> Lowering<'t> {
         let mut listed = children.iter().peekable();
         while let Some(child) = listed.next() {
             if !child.named {
+                if child.node.kind() == "params" {
+                    self.collecting(&mut listed, id);
+                }
                 continue;
             }
             let rule = self.rules.rule(child.kind);
@@ -557,6 +560,21 @@ impl<'t> Lowering<'t> {
                     self.parameter(child.node, child.node, None, None, passing, id);
                 }
             }
+        }
+    }
+
+    /// A parameter whose parts stand side by side in the list, as `params Type[] name` does: it collects what is left. Its type is that
+    /// of one argument, as where a language writes `Type... name`.
+    fn collecting<'c>(&mut self, listed: &mut impl Iterator<Item = &'c Child<'t>>, id: DefinitionId)
+    where
+        't: 'c,
+    {
+        let mut named = listed.filter(|part| part.named);
+        if let (Some(type_), Some(name)) = (named.next(), named.next()) {
+            let is_array = self.rules.rule(type_.kind).action == Action::Wrapped;
+            let element = self.field(type_.node, "type").filter(|_| is_array);
+            let type_ = element.unwrap_or(type_.node);
+            self.parameter(name.node, name.node, Some(type_), None, Passing::Rest, id);
         }
     }
 

@@ -45,3 +45,51 @@ public class Money {
         "#]],
     );
 }
+
+#[test]
+fn what_collects_the_rest_and_what_is_left_out() {
+    check(
+        "csharp",
+        r#"#define FAST
+class Log : ILog {
+    void Say(string format, params object[] parts) { }
+    void ILog.Take(ref Log other, out int n) { Take(ref other, out n, this); }
+#if OLD || !FAST
+    int Load(byte[] bytes, Log? log) { return 1; }
+#elif FAST
+    int Load(byte[] bytes, Log? log) { return Say(log != null, "a" + bytes, this, !log); }
+#else
+    int Load(byte[] bytes, Log? log) { return 3; }
+#endif
+}
+"#,
+        expect![[r#"
+            class Log Internal @2-12 "class Log : ILog" extends free ILog
+            method Log.Say Private @3-3 "void Say(string format, params object[] parts)" (format: free string, *parts: free object) -> free void
+            method Log.Take Private for-interface @4-4 "void ILog.Take(ref Log other, out int n)" (other: &Log, n: &free int) -> free void
+            method Log.Load Private alternative @6-6 "int Load(byte[] bytes, Log? log)" (bytes: &free byte, log: Log) -> free int
+            method Log.Load Private @8-8 "int Load(byte[] bytes, Log? log)" (bytes: &free byte, log: Log) -> free int
+            method Log.Load Private alternative @10-10 "int Load(byte[] bytes, Log? log)" (bytes: &free byte, log: Log) -> free int
+            type parameter format : free string
+            type parameter parts : free object
+            type parameter other : Log
+            type parameter n : free int
+            type parameter bytes : &free byte
+            type parameter log : Log
+            return Log.Load <- number
+            type parameter bytes : &free byte
+            type parameter log : Log
+            return Log.Load <- free Say(boolean, text, this, boolean)
+            type parameter bytes : &free byte
+            type parameter log : Log
+            return Log.Load <- number
+            inherit free ILog in Log @2:12
+            type Log in Log.Take @4:23
+            call free Take /3 in Log.Take @4:47
+            type Log in Log.Load @6:27
+            type Log in Log.Load @8:27
+            call free Say /4 in Log.Load @8:46
+            type Log in Log.Load @10:27
+        "#]],
+    );
+}

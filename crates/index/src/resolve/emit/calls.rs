@@ -6,7 +6,7 @@ use syntax::facts::{Bound, Expression, ExpressionId, Flags, Kind, List, Referenc
 use super::{Emission, End, Ends, arguments_of};
 use crate::model::{EdgeKind, Evidence};
 use crate::resolve::linker::decorated_name;
-use crate::resolve::links::{is_function, is_variable};
+use crate::resolve::links::{is_function, is_type, is_variable};
 use crate::resolve::scopes::as_sure;
 use crate::resolve::value::{Fact, Place, Set, Value};
 use crate::resolve::words::Key;
@@ -101,6 +101,7 @@ impl Emission<'_, '_> {
             self.guess(reference.expression, &mut ends);
         }
         self.callbacks(reference.expression, values.facts(), &mut ends);
+        self.set_back(&mut ends);
         if ends.is_empty() {
             if !known {
                 self.resolved.unresolved_calls += 1;
@@ -110,7 +111,7 @@ impl Emission<'_, '_> {
         self.push(reference.within, reference.at, &ends);
     }
 
-    /// The members that a bare call means although the file has a function of that name: those that the type around it inherits, or that are
+    /// The members that a bare call means although the file has a function (or a type) of that name: those that the type around it inherits, or that are
     /// written elsewhere. What the type's own body has was told apart when the file was read.
     fn member_before(&mut self, reference: Reference) -> Option<Set> {
         let facts = self.evaluation.facts;
@@ -122,10 +123,13 @@ impl Emission<'_, '_> {
         };
         let binding = facts.bindings.get(binding.index())?;
         let is_outside = |parent| facts.definition(parent).kind == Kind::Module;
+        let policy = self.evaluation.policy.policy;
         match binding.to {
             Bound::Definition(function) => {
                 let function = facts.definition(function);
-                if !is_function(function.kind) || !function.parent.is_none_or(is_outside) {
+                // Nobody calls a type that is called like a member.
+                let is_type = policy.members_named_as_types && reference.role == Role::Call && is_type(function.kind);
+                if !(is_function(function.kind) || is_type) || !function.parent.is_none_or(is_outside) {
                     return None;
                 }
             }
@@ -202,6 +206,35 @@ impl Emission<'_, '_> {
                 .filter(|(_, evidence, _)| *evidence == Evidence::FollowedValue)
             {
                 *evidence = Evidence::Candidate;
+            }
+        }
+    }
+
+    /// Of several definitions of one function, those that no program has together are not equal: what is compiled only where
+    /// something else is defined is a candidate beside the others.
+    fn set_back(&self, ends: &mut Ends) {
+        if ends.len() < 2 || !self.evaluation.policy.policy.has_alternatives {
+            return;
+        }
+        let linker = self.evaluation.linker;
+        let places: SmallVec<[Place; 4]> = ends
+            .iter()
+            .filter_map(|(end, _, _)| match end {
+                End::Definition(place) => Some(*place),
+                _ => None,
+            })
+            .collect();
+        for (end, evidence, _) in ends {
+            let End::Definition(place) = *end else { continue };
+            let (mut before, mut behind) = (false, false);
+            for &other in &places {
+                before |= linker.is_alternative(place, other);
+                behind |= linker.is_alternative(other, place);
+            }
+            if before {
+                *evidence = Evidence::Candidate;
+            } else if behind {
+                *evidence = (*evidence).max(Evidence::Dispatch);
             }
         }
     }
@@ -353,6 +386,9 @@ impl Emission<'_, '_> {
             }
             Value::ClassMethod(function, _) | Value::MethodOf(function, _) => {
                 ends.push((End::Definition(function), evidence, EdgeKind::Calls));
+            }
+            // A name that means a member as well as a type is called for the member.
+            Value::Class(_) if reference.role == Role::Call && self.evaluation.policy.policy.members_named_as_types => {
             }
             Value::Class(class) => {
                 ends.push((End::Definition(class), evidence, EdgeKind::Instantiates));

@@ -1,7 +1,7 @@
 //! C#: namespaces are dotted names whatever the directory; `using` takes all of one; calls dispatch to overrides.
 
 use super::nested_packages::Notation;
-use super::{BaseOrder, Dispatch, Generic, Operation, Policy};
+use super::{Argument, BaseOrder, Dispatch, Generic, LibraryType, Operation, Policy};
 use crate::resolve::links::ModuleTarget;
 use crate::resolve::modules::{ImportSite, Modules, Registry, Site};
 
@@ -15,6 +15,17 @@ pub(super) const CSHARP: Policy = Policy {
     calls_construct: false,
     order: BaseOrder::DepthFirst,
     overloads: true,
+    exact_arguments: true,
+    wrapped_arrays: true,
+    fixed_types: true,
+    generic_primitives: true,
+    has_alternatives: true,
+    library_types: LIBRARY,
+    held_types: &[
+        ("Key", Argument::First),
+        ("Value", Argument::Last),
+        ("Result", Argument::Last),
+    ],
     dispatch: Dispatch::Overrides,
     packages_visible: true,
     members_named_as_types: true,
@@ -72,6 +83,81 @@ pub(super) const CSHARP: Policy = Policy {
     ],
     ..Policy::PLAIN
 };
+
+/// The members of the base library that most programs pass on.
+const LIBRARY: &[LibraryType] = &[
+    gives("ToString", "", "string"),
+    gives("Substring", "", "string"),
+    gives("ToLower", "string", "string"),
+    gives("ToLower", "char", "char"),
+    gives("ToLowerInvariant", "string", "string"),
+    gives("ToLowerInvariant", "char", "char"),
+    gives("ToUpper", "string", "string"),
+    gives("ToUpper", "char", "char"),
+    gives("ToUpperInvariant", "string", "string"),
+    gives("ToUpperInvariant", "char", "char"),
+    gives("ReadLine", "", "string"),
+    gives("ReadToEnd", "", "string"),
+    gives("ReadAllText", "", "string"),
+    gives("GetString", "", "string"),
+    gives("ToBase64String", "", "string"),
+    gives("GetFileName", "", "string"),
+    gives("GetFullPath", "", "string"),
+    gives("Trim", "string", "string"),
+    gives("TrimStart", "string", "string"),
+    gives("TrimEnd", "string", "string"),
+    gives("Insert", "string", "string"),
+    gives("Remove", "string", "string"),
+    gives("Replace", "string", "string"),
+    gives("PadLeft", "string", "string"),
+    gives("PadRight", "string", "string"),
+    gives("Normalize", "string", "string"),
+    gives("Format", "string", "string"),
+    gives("Join", "string", "string"),
+    gives("Concat", "string", "string"),
+    gives("FromBase64String", "", "byte[]"),
+    gives("ReadAllBytes", "", "byte[]"),
+    gives("GetBytes", "", "byte[]"),
+    gives("ToCharArray", "", "char[]"),
+    gives("ReadAllLines", "", "string[]"),
+    gives("Split", "string", "string[]"),
+    gives("IsNullOrEmpty", "string", "bool"),
+    gives("IsNullOrWhiteSpace", "string", "bool"),
+    gives("StartsWith", "string", "bool"),
+    gives("EndsWith", "string", "bool"),
+    gives("Contains", "string", "bool"),
+    gives("Equals", "", "bool"),
+    gives("ContainsKey", "", "bool"),
+    gives("TryGetValue", "", "bool"),
+    gives("TryParse", "", "bool"),
+    gives("IndexOf", "string", "int"),
+    gives("LastIndexOf", "string", "int"),
+    gives("Compare", "string", "int"),
+    gives("CompareOrdinal", "string", "int"),
+    gives("GetHashCode", "", "int"),
+    gives("CompareTo", "", "int"),
+    LibraryType {
+        name: "Length",
+        of: "",
+        is_called: false,
+        gives: "int",
+    },
+    LibraryType {
+        name: "HasValue",
+        of: "",
+        is_called: false,
+        gives: "bool",
+    },
+];
+
+const fn gives(name: &'static str, of: &'static str, gives: &'static str) -> LibraryType {
+    LibraryType {
+        name,
+        of,
+        is_called: true,
+        gives,
+    }
+}
 
 const NAMESPACES: Notation = Notation {
     prefix: "cs",

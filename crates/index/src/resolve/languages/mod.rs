@@ -75,6 +75,16 @@ pub struct Policy {
     pub converts_arguments: bool,
     /// Arrays are the only types that leave a wrapper.
     pub wrapped_arrays: bool,
+    /// A variable is of the type of what it is first given.
+    pub fixed_types: bool,
+    /// Type parameters stand for primitive types as well.
+    pub generic_primitives: bool,
+    /// Members of the language's library by what they give.
+    pub library_types: &'static [LibraryType],
+    /// Members of generic types of outside that are of one of the types which those are made of: `pair.Key`.
+    pub held_types: &'static [(&'static str, Argument)],
+    /// One function may have several definitions of which a program is built with one: conditional compilation.
+    pub has_alternatives: bool,
     /// A function stands for an object of one method: calling any member of it calls the function.
     pub functions_as_objects: bool,
     /// What a call of a member may run besides the member found.
@@ -167,6 +177,28 @@ pub struct LibraryInterface {
     pub name: &'static str,
     /// Its methods: name, types of the parameters without packages, number of results.
     pub methods: &'static [(&'static str, &'static [&'static str], u32)],
+}
+
+/// A member of a language's library whose type tells overloads apart.
+#[derive(Clone, Copy)]
+pub struct LibraryType {
+    /// Its name.
+    pub name: &'static str,
+    /// The type that it is a member of; empty when whatever has it gives the same.
+    pub of: &'static str,
+    /// It is a function, and this is about what that gives.
+    pub is_called: bool,
+    /// The type, with `[]` after it for arrays.
+    pub gives: &'static str,
+}
+
+/// One of the types that a generic type is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    /// The first.
+    First,
+    /// The last.
+    Last,
 }
 
 /// In which order the bases of a class are searched.
@@ -365,6 +397,11 @@ impl Policy {
         converts_arguments: false,
         functions_as_objects: false,
         wrapped_arrays: false,
+        fixed_types: false,
+        generic_primitives: false,
+        has_alternatives: false,
+        library_types: &[],
+        held_types: &[],
         dispatch: Dispatch::Abstract,
         structural: false,
         links_by_name: false,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::resolve::languages::ALL;
 use crate::resolve::numbers::{DEFINITION_BITS, EXPRESSION_BITS, Numbers};
-use crate::resolve::overloads::TypeName;
+use crate::resolve::type_names::TypeName;
 use crate::resolve::words::Word;
 
 /// What happens to a name after it is bound.

@@ -94,7 +94,7 @@ pub(crate) fn check_calls(fixture: &str) {
 }
 
 /// Compares all edges of the given kinds. A mark reads `kind target`; `~` before the kind says that it is inferred, `=` that
-/// it is resolved.
+/// it is resolved, `?` that only the text agrees.
 pub(crate) fn check(fixture: &str, kinds: &[EdgeKind]) {
     let fixture = Fixture::parse(fixture);
     let tree = MemoryTree::new(fixture.files.iter().map(|file| (file.path.clone(), file.text.clone())));
@@ -110,6 +110,7 @@ pub(crate) fn check(fixture: &str, kinds: &[EdgeKind]) {
             let (tier, kind) = match kind.split_at(1) {
                 ("~", kind) => (Some(Origin::AstInferred), kind),
                 ("=", kind) => (Some(Origin::AstResolved), kind),
+                ("?", kind) => (Some(Origin::TextMatched), kind),
                 _ => (None, kind),
             };
             for target in target.split(',') {

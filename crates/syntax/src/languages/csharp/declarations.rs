@@ -139,7 +139,11 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     .into_iter()
     .any(|name| decorated(lowering, id, name));
     let obsolete = decorated(lowering, id, "Obsolete");
+    by_reference(lowering, id, node);
     let extends = extends(lowering, node);
+    let for_interface = children
+        .named()
+        .any(|child| child.node.kind() == "explicit_interface_specifier");
     let is_main = lowering.names.get(lowering.definitions[id.index()].name) == "Main";
     let definition = &mut lowering.definitions[id.index()];
     definition.flags.insert(flags);
@@ -163,6 +167,9 @@ pub(super) fn finish_definition<'t>(lowering: &mut Lowering<'t>, id: DefinitionI
     }
     if definition.kind == Kind::Property {
         definition.flags.insert(Flags::GETTER);
+    }
+    if for_interface {
+        definition.flags.insert(Flags::FOR_INTERFACE);
     }
     if is_test {
         definition.flags.insert(Flags::TEST);
@@ -224,6 +231,26 @@ fn property_body<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'
     if value.kind() != "arrow_expression_clause" {
         let name = lowering.definitions[id.index()].name;
         set_member(lowering, name, lowered, value);
+    }
+}
+
+/// Parameters that are passed by reference take nothing else.
+fn by_reference<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
+    let Some(list) = lowering.field(node, "parameters") else {
+        return;
+    };
+    let parameters = lowering.children(list);
+    let parameters = parameters.named().filter(|part| part.node.kind() == "parameter");
+    for (position, parameter) in parameters.enumerate() {
+        let is_reference = lowering
+            .children(parameter.node)
+            .named()
+            .any(|part| part.node.kind() == "modifier" && matches!(lowering.text(part.node), "ref" | "out"));
+        let known = lowering.definitions[id.index()].parameters.get(position);
+        if let Some(type_) = known.and_then(|known| known.type_).filter(|_| is_reference) {
+            let type_ = lowering.wrap(type_, Expression::Wrapped);
+            lowering.definitions[id.index()].parameters[position].type_ = Some(type_);
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Bare names of members are left free, as in Java: which one they mean depends on bases and overloads.
 
+mod conditionals;
 mod declarations;
 
 use crate::engine::{Declare, Hoist, Hooks, Lowering, UNKNOWN};
-use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Import, ImportForm, Kind, Name, Role};
+use crate::facts::{Bound, DefinitionId, Expression, ExpressionId, Import, ImportForm, Kind, LiteralKind, Name, Role};
 use tree_sitter::Node;
 
 pub(super) struct CSharp;
@@ -15,6 +16,7 @@ impl Hooks for CSharp {
         match node.kind() {
             "identifier" => (lowering.text(node) == "var").then_some(UNKNOWN),
             "predefined_type" => Some(lowering.name_expression(node)),
+            "preproc_if" => Some(conditionals::conditional(lowering, node)),
             "using_directive" => Some(using(lowering, node)),
             "namespace_declaration" | "file_scoped_namespace_declaration" => Some(namespace(lowering, node)),
             "field_declaration" | "event_field_declaration" => Some(declarations::fields(lowering, node)),
@@ -26,7 +28,9 @@ impl Hooks for CSharp {
             "conditional_access_expression" => Some(conditional_access(lowering, node, role)),
             "invocation_expression" => invocation(lowering, node),
             "qualified_name" => None,
-            "binary_expression" => either(lowering, node),
+            "argument" => argument(lowering, node),
+            "binary_expression" => binary(lowering, node),
+            "prefix_unary_expression" => negation(lowering, node),
             "foreach_statement" => Some(for_each(lowering, node)),
             "declaration_pattern" | "recursive_pattern" | "declaration_expression" => Some(pattern(lowering, node)),
             "switch_expression" => Some(switch(lowering, node)),
@@ -124,6 +128,19 @@ fn receiver<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
         "base" => lowering.push_expression(Expression::Super(lowering.scope), node.start_byte()),
         _ => lowering.lower(node, Role::Read),
     }
+}
+
+/// `this` that is passed on, and `ref a` and `out a`, which are told apart from `a`.
+fn argument<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    if node.named_child_count() == 0 && lowering.text(node) == "this" {
+        return Some(receiver(lowering, node));
+    }
+    let first = node.child(0)?;
+    if !matches!(first.kind(), "ref" | "out") {
+        return None;
+    }
+    let value = lowering.lower(node.named_child(0)?, Role::Read);
+    Some(lowering.wrap(value, Expression::Wrapped))
 }
 
 fn member<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Option<ExpressionId> {
@@ -272,15 +289,44 @@ fn constructor_initializer<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> E
     lowering.push_expression(Expression::Call { callee, arguments }, at)
 }
 
-/// `a ?? b` is one of both.
-fn either<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+/// `a ?? b` is one of both; comparisons give a truth value, and a sum with text is text.
+fn binary<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let operator = lowering.field(node, "operator")?;
-    if lowering.text(operator) != "??" {
+    let (left, right) = (lowering.field(node, "left")?, lowering.field(node, "right")?);
+    match lowering.text(operator) {
+        "??" => {
+            let (left, right) = (lowering.lower(left, Role::Read), lowering.lower(right, Role::Read));
+            Some(lowering.choice(&[left, right]))
+        }
+        "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" => {
+            lowering.walk_node(node);
+            Some(lowering.push_expression(Expression::Literal(LiteralKind::Boolean), node.start_byte()))
+        }
+        "+" => {
+            let (left, right) = (lowering.lower(left, Role::Read), lowering.lower(right, Role::Read));
+            let is_text = |value| {
+                matches!(
+                    lowering.expression(value),
+                    Expression::Text(_) | Expression::Literal(LiteralKind::Text)
+                )
+            };
+            if !is_text(left) && !is_text(right) {
+                return Some(UNKNOWN);
+            }
+            Some(lowering.push_expression(Expression::Literal(LiteralKind::Text), node.start_byte()))
+        }
+        _ => None,
+    }
+}
+
+/// `!a` is a truth value.
+fn negation<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
+    let operator = lowering.children(node).iter().next().map(|child| child.node)?;
+    if operator.kind() != "!" {
         return None;
     }
-    let (left, right) = (lowering.field(node, "left")?, lowering.field(node, "right")?);
-    let (left, right) = (lowering.lower(left, Role::Read), lowering.lower(right, Role::Read));
-    Some(lowering.choice(&[left, right]))
+    lowering.walk_node(node);
+    Some(lowering.push_expression(Expression::Literal(LiteralKind::Boolean), node.start_byte()))
 }
 
 fn for_each<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
