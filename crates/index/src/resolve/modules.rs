@@ -67,6 +67,8 @@ pub struct Maps {
     packages: Vec<Option<Word>>,
     /// By file, as far as languages ask for it.
     directories: Vec<Box<[Word]>>,
+    /// By file, as far as languages ask for it: its name, and the name of what a generator makes of it.
+    titles: Vec<(Word, Option<Word>)>,
     headers: Vec<bool>,
     /// By file, as far as languages ask for it: where its macros are seen, and where it sees macros, nearest first.
     macros: Vec<(Option<Word>, Box<[Word]>)>,
@@ -109,6 +111,9 @@ impl Maps {
             self.packages[file] = None;
             if let Some(directories) = self.directories.get_mut(file) {
                 *directories = Box::default();
+            }
+            if let Some(title) = self.titles.get_mut(file) {
+                *title = (Word(0), None);
             }
             if let Some(header) = self.headers.get_mut(file) {
                 *header = false;
@@ -210,6 +215,15 @@ impl Maps {
             .map_or(&[], |directories| directories)
     }
 
+    /// Whether a generator makes `made` of `template`: `lexer.cc` of the `lexer.in.cc` beside it.
+    pub fn is_template(&self, template: u32, made: u32) -> bool {
+        let title = |file: u32| self.titles.get(file as usize);
+        let makes = title(template).and_then(|&(_, makes)| makes);
+        makes.is_some()
+            && title(made).is_some_and(|&(name, _)| makes == Some(name))
+            && self.directories_of(template) == self.directories_of(made)
+    }
+
     /// Whether the file is there to be included.
     pub fn is_header(&self, file: u32) -> bool {
         self.headers.get(file as usize) == Some(&true)
@@ -253,7 +267,14 @@ impl Registry<'_> {
 
     /// Remembers where the file is, for languages where nearness counts.
     pub fn place(&mut self, file: u32, path: &str) {
-        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let makes = name.rsplit_once('.').and_then(|(stem, extension)| {
+            let stem = stem.strip_suffix(".in")?;
+            Some(Word::of(&format!("{stem}.{extension}")))
+        });
+        let titles = &mut self.maps.titles;
+        titles.resize(titles.len().max(file as usize + 1), (Word(0), None));
+        titles[file as usize] = (Word::of(name), makes);
         let parts = directory
             .split('/')
             .filter(|part| !part.is_empty())

@@ -17,6 +17,9 @@ use super::view::View;
 use super::words::Word;
 use crate::model::Evidence;
 
+/// The type of C's lists of arguments.
+const ARGUMENT_LIST: &str = "va_list";
+
 /// What an argument that hardly fits weighs: more than all that surely do.
 const HARDLY: isize = 1 << 16;
 
@@ -321,7 +324,11 @@ impl Evaluation<'_> {
 
     pub(super) fn fit(&self, argument: TypeName, parameter: TypeName, expression: ExpressionId) -> Fit {
         use TypeName::{Any, Array, Boolean, Function, Named, Null, Number, Root, Text, Unknown};
+        let converts = self.policy.policy.converts_arguments;
         match (argument, parameter) {
+            (one, Named(list)) if converts && one != parameter && list == Word::of(ARGUMENT_LIST) => {
+                self.fit_list(one, expression)
+            }
             // Enums, constants and the like are most often of the type that they are written in.
             (Unknown, Text | Number(1..) | Named(_)) if self.type_around(expression) == Some(parameter) => Fit::Surely,
             (Unknown, _) | (_, Unknown) => Fit::Perhaps,
@@ -371,6 +378,19 @@ impl Evaluation<'_> {
             (Function, Named(_)) => Fit::Perhaps,
             (one, other) if one == other => Fit::Surely,
             _ => Fit::Never,
+        }
+    }
+
+    /// Nothing becomes a list of arguments: only a variable that is one is passed for it.
+    fn fit_list(&self, argument: TypeName, expression: ExpressionId) -> Fit {
+        let is_name = matches!(
+            self.facts.expression(expression),
+            Expression::Bound { .. } | Expression::Free { .. } | Expression::Member { .. }
+        );
+        if argument == TypeName::Unknown && is_name {
+            Fit::Perhaps
+        } else {
+            Fit::Hardly
         }
     }
 }

@@ -133,6 +133,11 @@ impl<'a> View<'a> {
         self.tables.maps.child(container, name)
     }
 
+    /// Whether a generator makes `made` of `template`; their names never change.
+    pub fn is_template(&self, template: u32, made: u32) -> bool {
+        self.tables.maps.is_template(template, made)
+    }
+
     /// The directories that a file is in; they never change.
     pub fn directories_of(&self, file: u32) -> &'a [Word] {
         self.tables.maps.directories_of(file)

@@ -97,6 +97,71 @@ void Task::start() { stop(1); }
                   // ^^^^ =calls windows.cpp:stop
 void Task::stop(int x) {}
 "#;
+    what_a_generator_reads_is_no_second_definition: r#"
+//- src/lexer.h
+class Lexer { public: bool error(int code); void skip(); void only(); };
+//- src/lexer.in.cc
+#include "lexer.h"
+bool Lexer::error(int code) { return false; }
+void Lexer::skip() {}
+void Lexer::only() {}
+//- src/lexer.cc
+#include "lexer.h"
+bool Lexer::error(int code) { return false; }
+void Lexer::skip() { error(1); }
+                  // ^^^^^ =calls src/lexer.cc:error
+//- src/parser.cc
+#include "lexer.h"
+void parse(Lexer& lexer) { lexer.error(1); lexer.only(); }
+                              // ^^^^^ =calls src/lexer.cc:error
+                              // ^^^^^ ?calls src/lexer.in.cc:error
+                                              // ^^^^ =calls src/lexer.in.cc:only
+//- src/elsewhere/util.in.cc
+int twice(int n) { return n; }
+//- src/util.cc
+int twice(int n) { return n; }
+//- src/use.cc
+int twice(int n);
+int use() { return twice(1); }
+                // ^^^^^ ~calls src/util.cc:twice, src/elsewhere/util.in.cc:twice
+"#;
+    two_sources_are_two_definitions: r#"
+//- src/task.h
+class Task { public: void start(int n); };
+//- src/task_posix.cc
+#include "task.h"
+void Task::start(int n) {}
+//- src/task_win.cc
+#include "task.h"
+void Task::start(int n) {}
+//- src/main.cc
+#include "task.h"
+void run(Task& task) { task.start(1); }
+                         // ^^^^^ ~calls src/task_posix.cc:start, src/task_win.cc:start
+"#;
+    lists_of_arguments: r#"
+//- a.cpp
+#include <cstdarg>
+class One { public: void go() {} };
+class Two { public: void go() {} };
+One say(const char* text, va_list list) { return One(); }
+Two say(const char* text, ...) {
+    va_list list;
+    va_start(list, text);
+    say(text, list).go();
+ // ^^^ calls a.cpp:say
+ //                 ^^ calls a.cpp:One.go
+    return Two();
+}
+void use(Text path, int n) {
+    say("%s", path.c_str()).go();
+ // ^^^ =calls a.cpp:say
+ //                         ^^ =calls a.cpp:Two.go
+    say("%d", n).go();
+ // ^^^ =calls a.cpp:say
+ //              ^^ =calls a.cpp:Two.go
+}
+"#;
     overloads_and_defaults: r#"
 //- a.cpp
 void f(int one) {}

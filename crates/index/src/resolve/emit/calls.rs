@@ -210,8 +210,8 @@ impl Emission<'_, '_> {
         }
     }
 
-    /// Of several definitions of one function, those that no program has together are not equal: what is compiled only where
-    /// something else is defined is a candidate beside the others.
+    /// Of several definitions of one function, those that no program has together are not equal: what a generator reads, and what is
+    /// compiled only where something else is defined, are candidates beside the others.
     fn set_back(&self, ends: &mut Ends) {
         if ends.len() < 2 || !self.evaluation.policy.policy.has_alternatives {
             return;
@@ -228,7 +228,8 @@ impl Emission<'_, '_> {
             let End::Definition(place) = *end else { continue };
             let (mut before, mut behind) = (false, false);
             for &other in &places {
-                before |= linker.is_alternative(place, other);
+                before |= linker.is_template(place.file, other.file) && linker.declares_alike(place, other)
+                    || linker.is_alternative(place, other);
                 behind |= linker.is_alternative(other, place);
             }
             if before {

@@ -15,6 +15,7 @@ pub(super) const C: Policy = Policy {
     overloads: false,
     dispatch: Dispatch::Abstract,
     links_by_name: true,
+    has_alternatives: true,
     generics: &[("()", Generic::Tuple)],
     ..Policy::PLAIN
 };

@@ -18,6 +18,7 @@ pub(super) const CPP: Policy = Policy {
     converts_arguments: true,
     dispatch: Dispatch::Overrides,
     links_by_name: true,
+    has_alternatives: true,
     packages_visible: true,
     wrappers_pass_calls: true,
     walking_types: &[

@@ -83,7 +83,7 @@ pub struct Policy {
     pub library_types: &'static [LibraryType],
     /// Members of generic types of outside that are of one of the types which those are made of: `pair.Key`.
     pub held_types: &'static [(&'static str, Argument)],
-    /// One function may have several definitions of which a program is built with one: conditional compilation.
+    /// One function may have several definitions of which a program is built with one: conditional compilation, generated sources.
     pub has_alternatives: bool,
     /// A function stands for an object of one method: calling any member of it calls the function.
     pub functions_as_objects: bool,
