@@ -1,8 +1,8 @@
 //! Which writes of a name can reach a use of it, inside one file.
 //!
-//! The one trick: a use sees the last unconditional write before it and every conditional write since; a use in an inner
-//! function, which runs later, sees all writes; a write takes effect after the last name its own value mentions, so that
-//! `f = wrap(f)` wraps the old `f`.
+//! The one trick: a use sees the last unconditional write before it and every conditional write since, but of several loops over
+//! one name the last alone; a use in an inner function, which runs later, sees all writes; a write takes effect after the last
+//! name its own value mentions, so that `f = wrap(f)` wraps the old `f`.
 
 use syntax::facts::{Bound, DefinitionId, Expression, ExpressionId, FileFacts, Flow, ScopeId, ScopeKind};
 
@@ -34,6 +34,8 @@ struct Write {
     conditional: bool,
     /// It happens in another function than the one that owns the name.
     elsewhere: bool,
+    /// A loop puts its elements there.
+    by_loop: bool,
     source: Source,
 }
 
@@ -129,12 +131,17 @@ impl Bindings {
             .iter()
             .rposition(|write| !write.conditional && !write.elsewhere);
         let first = kill.unwrap_or(0).max(before.saturating_sub(MAX_WRITES));
+        let is_looped = |write: &Write| write.by_loop && !write.elsewhere;
+        let last_loop = writes[first..before].iter().rposition(is_looped);
+        let last_loop = last_loop.map_or(before, |found| first + found);
+        let reaches = |position: usize| position >= last_loop || !is_looped(&writes[position]);
         if !self.has_always[binding as usize] {
-            return writes[first..before].iter().for_each(|write| each(write.source));
+            let reaching = (first..before).filter(|&position| reaches(position));
+            return reaching.for_each(|position| each(writes[position].source));
         }
         // Only here are all writes looked at.
         for (position, write) in writes.iter().enumerate() {
-            if (first..before).contains(&position) || write.always() {
+            if ((first..before).contains(&position) && reaches(position)) || write.always() {
                 each(write.source);
             }
         }
@@ -218,6 +225,7 @@ impl Bindings {
                 from,
                 conditional: false,
                 elsewhere: false,
+                by_loop: false,
                 source,
             });
         }
@@ -250,6 +258,7 @@ impl Bindings {
                             from: at.max(last[value.index()]),
                             conditional,
                             elsewhere: writer != home,
+                            by_loop: is_element(facts, value),
                             source,
                         });
                     }
@@ -261,6 +270,7 @@ impl Bindings {
                             from: 0,
                             conditional: true,
                             elsewhere: false,
+                            by_loop: false,
                             source: Source::Type(type_),
                         });
                     }
@@ -268,6 +278,15 @@ impl Bindings {
                 Flow::Return { .. } | Flow::Yield { .. } => {}
             }
         }
+    }
+}
+
+/// Whether a value is an element of what a loop goes through, or a part of one.
+fn is_element(facts: &FileFacts, value: ExpressionId) -> bool {
+    match *facts.expression(value) {
+        Expression::Element(_) => true,
+        Expression::Item(inner, _) => matches!(facts.expression(inner), Expression::Element(_)),
+        _ => false,
     }
 }
 

@@ -4,7 +4,7 @@ use super::calls::{Arguments, receiver_index};
 use super::evaluate::{Evaluation, add_held, position_word};
 use super::languages::{Builtin, Operation};
 use super::value::{Fact, Place, RECEIVER, Set, Value};
-use super::words::{ALL, Key, UNKEYED, Word};
+use super::words::{ALL, APPENDED, Key, UNKEYED, Word};
 use crate::model::Evidence;
 use syntax::facts::{Expression, ExpressionId};
 
@@ -302,7 +302,8 @@ impl Evaluation<'_> {
         set: &mut Set,
     ) {
         match operation {
-            Operation::Append(index) => self.fill(object, UNKEYED, arguments.get(index).facts()),
+            Operation::Append(index) => self.fill(object, APPENDED, arguments.get(index).facts()),
+            Operation::Insert(index) => self.fill(object, UNKEYED, arguments.get(index).facts()),
             Operation::Extend => {
                 for (name, values) in &arguments.named {
                     self.fill(object, *name, values.facts());
@@ -327,10 +328,7 @@ impl Evaluation<'_> {
             }
             Operation::Get => {
                 match arguments.first_text {
-                    Some(key) => {
-                        self.add_content(object, key, fact.evidence, set);
-                        self.add_content(object, UNKEYED, fact.evidence, set);
-                    }
+                    Some(key) => self.add_keyed(object, key, fact.evidence, set),
                     None => self.add_content(object, ALL, fact.evidence, set),
                 }
                 set.extend(arguments.get(1).facts());

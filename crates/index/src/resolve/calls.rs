@@ -413,8 +413,7 @@ impl Evaluation<'_> {
                     let mut held = Set::default();
                     for &fact in containers.facts() {
                         if let Value::Object(object) = fact.value {
-                            self.add_content(object, position_word(offset), fact.evidence, &mut held);
-                            self.add_content(object, UNKEYED, fact.evidence, &mut held);
+                            self.add_keyed(object, position_word(offset), fact.evidence, &mut held);
                         }
                     }
                     self.pass_one(function, parameters, index, &held, None);
@@ -540,8 +539,7 @@ impl Evaluation<'_> {
         let mut held = Set::default();
         for &fact in containers.facts() {
             if let Value::Object(object) = fact.value {
-                self.add_content(object, position_word(offset), fact.evidence, &mut held);
-                self.add_content(object, UNKEYED, fact.evidence, &mut held);
+                self.add_keyed(object, position_word(offset), fact.evidence, &mut held);
             }
         }
         Some(held)

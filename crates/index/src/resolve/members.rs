@@ -10,7 +10,7 @@ use super::linker::packed;
 use super::links::{ModuleTarget, is_function, is_type};
 use super::names::is_callable;
 use super::value::{Fact, Place, Set, Value};
-use super::words::{ALL, Key, UNKEYED, Word};
+use super::words::{ALL, APPENDED, Key, UNKEYED, Word};
 use crate::model::Evidence;
 
 /// Through what a member is reached.
@@ -457,13 +457,14 @@ impl Evaluation<'_> {
                     Some(key) if key == Word::of(LAST) => {
                         let before = set.facts().len();
                         self.add_content(object, key, fact.evidence, &mut set);
-                        let part = if set.facts().len() == before { ALL } else { UNKEYED };
-                        self.add_content(object, part, fact.evidence, &mut set);
+                        if set.facts().len() == before {
+                            self.add_content(object, ALL, fact.evidence, &mut set);
+                        } else {
+                            self.add_content(object, UNKEYED, fact.evidence, &mut set);
+                            self.add_content(object, APPENDED, fact.evidence, &mut set);
+                        }
                     }
-                    Some(key) => {
-                        self.add_content(object, key, fact.evidence, &mut set);
-                        self.add_content(object, UNKEYED, fact.evidence, &mut set);
-                    }
+                    Some(key) => self.add_keyed(object, key, fact.evidence, &mut set),
                     None => self.add_content(object, ALL, fact.evidence, &mut set),
                 },
                 Value::Pairs(object) => self.add_content(object, ALL, fact.evidence, &mut set),
@@ -546,8 +547,7 @@ impl Evaluation<'_> {
         for &fact in facts {
             match fact.value {
                 Value::Object(object) => {
-                    self.add_content(object, position_word(position as usize), fact.evidence, &mut set);
-                    self.add_content(object, UNKEYED, fact.evidence, &mut set);
+                    self.add_keyed(object, position_word(position as usize), fact.evidence, &mut set);
                 }
                 Value::Pairs(object) if position == 1 => self.add_content(object, ALL, fact.evidence, &mut set),
                 Value::Foreign | Value::Many => set.insert(fact),
@@ -604,6 +604,16 @@ impl Evaluation<'_> {
     pub fn add_content(&mut self, object: Place, part: Word, known: Evidence, set: &mut Set) {
         let held = self.read(Key::content(object, part));
         add_held(set, held.facts(), known);
+    }
+
+    /// Adds what a container may hold under a key: what is behind all else only where nothing else is known to be.
+    pub fn add_keyed(&mut self, object: Place, key: Word, known: Evidence, set: &mut Set) {
+        let held = self.read(Key::content(object, key));
+        add_held(set, held.facts(), known);
+        self.add_content(object, UNKEYED, known, set);
+        if held.is_empty() {
+            self.add_content(object, APPENDED, known, set);
+        }
     }
 
     /// Calls a special member without arguments; whether there is one.

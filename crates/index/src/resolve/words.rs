@@ -34,6 +34,8 @@ pub struct Key(pub u64);
 pub const ALL: Word = Word(1);
 /// Word under which contents with an unknown key are filed.
 pub const UNKEYED: Word = Word(2);
+/// Word under which is filed what was put behind the contents of a container.
+pub const APPENDED: Word = Word(3);
 
 impl Key {
     /// A variable of a file, or one of its exports.

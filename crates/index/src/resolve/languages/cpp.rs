@@ -44,7 +44,7 @@ pub(super) const CPP: Policy = Policy {
         ("push_back", Operation::Append(0)),
         ("emplace_back", Operation::Append(0)),
         ("push", Operation::Append(0)),
-        ("insert", Operation::Append(0)),
+        ("insert", Operation::Insert(0)),
     ],
     generics: &[
         ("()", Generic::Tuple),

@@ -47,7 +47,7 @@ pub(super) const ECMASCRIPT: Policy = Policy {
     ],
     methods: &[
         ("push", Operation::Append(0)),
-        ("unshift", Operation::Append(0)),
+        ("unshift", Operation::Insert(0)),
         ("add", Operation::Append(0)),
         ("concat", Operation::Concat),
         ("slice", Operation::Same),

@@ -72,7 +72,7 @@ pub(super) const JAVA: Policy = Policy {
         ("map", Operation::Map),
         ("flatMap", Operation::Map),
         ("add", Operation::Append(0)),
-        ("addFirst", Operation::Append(0)),
+        ("addFirst", Operation::Insert(0)),
         ("addLast", Operation::Append(0)),
         ("push", Operation::Append(0)),
         ("offer", Operation::Append(0)),

@@ -284,8 +284,10 @@ pub enum Builtin {
 pub enum Operation {
     /// Gives an instance of the type that it is called on, where that has no such member: `#[derive(Default)]`.
     Instance,
-    /// Adds argument `n`.
+    /// Adds argument `n` behind all else.
     Append(usize),
+    /// Adds argument `n` somewhere.
+    Insert(usize),
     /// Adds the elements of its argument.
     Extend,
     /// Sets the key (first argument) to the second.
@@ -339,7 +341,10 @@ pub enum Operation {
 impl Operation {
     /// Whether it puts an argument into a container.
     pub fn puts(self) -> bool {
-        matches!(self, Operation::Append(_) | Operation::Put | Operation::GetOrPut)
+        matches!(
+            self,
+            Operation::Append(_) | Operation::Insert(_) | Operation::Put | Operation::GetOrPut
+        )
     }
 
     /// Whether it calls functions among its arguments whatever the receiver is.

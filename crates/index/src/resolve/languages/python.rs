@@ -70,8 +70,8 @@ pub(super) const PYTHON: Policy = Policy {
     methods: &[
         ("append", Operation::Append(0)),
         ("add", Operation::Append(0)),
-        ("appendleft", Operation::Append(0)),
-        ("insert", Operation::Append(1)),
+        ("appendleft", Operation::Insert(0)),
+        ("insert", Operation::Insert(1)),
         ("extend", Operation::Extend),
         ("update", Operation::Extend),
         ("get", Operation::Get),

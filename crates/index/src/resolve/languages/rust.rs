@@ -126,8 +126,8 @@ pub(super) const RUST: Policy = Policy {
         ("enumerate", Operation::Pairs),
         ("push", Operation::Append(0)),
         ("push_back", Operation::Append(0)),
-        ("push_front", Operation::Append(0)),
-        ("insert", Operation::Append(1)),
+        ("push_front", Operation::Insert(0)),
+        ("insert", Operation::Insert(1)),
         ("extend", Operation::Extend),
     ],
     generics: &[

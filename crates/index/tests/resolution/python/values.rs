@@ -192,4 +192,43 @@ def alone():
 use(Local())
 # <- calls a.py:use
 "#;
+    what_is_put_behind_a_list_is_not_before: r#"
+//- main.py
+def f(): ...
+def g(): ...
+def h(): ...
+some = [f, g]
+some.append(h)
+some[0]()
+# <- calls main.py:f
+some[1]()
+# <- calls main.py:g
+some[2]()
+# <- calls main.py:h
+shifted = [f]
+shifted.insert(0, g)
+shifted[0]()
+# <- calls main.py:f, main.py:g
+first, second = some[:2]
+for each in some:
+    each()
+#   ^^^^ calls main.py:f, main.py:g, main.py:h
+"#;
+    each_loop_has_its_own_elements: r#"
+//- main.py
+def f(): ...
+def g(): ...
+each = None
+for each in [f]:
+    each()
+#   ^^^^ calls main.py:f
+for each in [g]:
+    each()
+#   ^^^^ calls main.py:g
+other = f
+for other in [g]:
+    pass
+other()
+# <- calls main.py:f, main.py:g
+"#;
 }
