@@ -50,6 +50,8 @@ struct Tree {
 struct Told {
     /// What the index still lacks, in words.
     note: Option<String>,
+    /// There is an index to answer from, however old.
+    built: bool,
     /// How far the build is.
     step: Step,
     /// A part to answer from meanwhile, and which part it is in words.
@@ -259,6 +261,7 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stoppi
         };
         match Indexer::open(root, options) {
             Ok(mut indexer) => {
+                lock(told).built = indexer.directory().location().snapshot().exists();
                 look_first(&indexer, told);
                 let mut failed = false;
                 let watched = watch(&mut indexer, Patience::default(), |event| {
@@ -271,7 +274,8 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stoppi
                         Watched::Idle if failed => {}
                         Watched::Built(_) | Watched::Idle => {
                             failed = false;
-                            lock(told).note = None;
+                            let mut told = lock(told);
+                            (told.note, told.built) = (None, true);
                         }
                     }
                     match stopping.load(Ordering::Relaxed) {
@@ -320,7 +324,11 @@ fn look_first(indexer: &Indexer, told: &Mutex<Told>) {
 }
 
 fn hear(told: &mut Told, progress: Progress) {
-    let say = |what: String| Some(format!("the index is being built: {what}"));
+    let doing = match told.built {
+        true => "brought up to date",
+        false => "built",
+    };
+    let say = |what: String| Some(format!("the index is being {doing}: {what}"));
     let (note, step) = match progress {
         Progress::Found { files } => (say(format!("{files} files found")), Step { done: 0, of: 2 * files }),
         Progress::Extracted { done, total } => (
@@ -346,4 +354,20 @@ fn hear(told: &mut Told, progress: Progress) {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing here can leave half a value behind.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_is_there_is_not_said_to_be_built() {
+        let mut told = Told::default();
+        hear(&mut told, Progress::Found { files: 3 });
+        assert_eq!(told.note.as_deref(), Some("the index is being built: 3 files found"));
+        told.built = true;
+        hear(&mut told, Progress::Extracted { done: 1, total: 3 });
+        let note = "the index is being brought up to date: 1 of 3 files read";
+        assert_eq!(told.note.as_deref(), Some(note));
+    }
 }
