@@ -70,8 +70,8 @@ impl Evaluation<'_> {
         let is_imported = !seen.is_empty();
         if !is_imported {
             seen = self.linker.extensions(self.file, name);
-            seen.extend(self.own_extensions(name));
         }
+        seen.extend(self.own_extensions(name));
         let mut set = Set::default();
         if seen.is_empty() {
             return set;
@@ -84,8 +84,14 @@ impl Evaluation<'_> {
         }
         let mut best = Fit::Perhaps;
         let mut types: SmallVec<[TypeName; 4]> = SmallVec::new();
+        let is_outside = self.is_outside(object, type_);
         for place in seen {
             let Some(extended) = self.extended(place) else { continue };
+            // What is of outside inherits from nothing of the tree.
+            let owner = || self.linker.definition(place).and_then(|link| link.owner);
+            if is_outside && extended != type_ && owner().is_some() {
+                continue;
+            }
             // What is only known as a type parameter has what everything has.
             let fit = match (type_, extended) {
                 (TypeName::Any, TypeName::Any | TypeName::Root) => Fit::Perhaps,

@@ -239,6 +239,13 @@ impl Evaluation<'_> {
         found.unwrap_or_default()
     }
 
+    /// Whether a value is declared to be of a type of outside.
+    pub(super) fn is_outside(&self, value: ExpressionId, type_: TypeName) -> bool {
+        let is_outside = |fact: &Fact| matches!(fact.value, Value::Foreign | Value::External(_) | Value::Object(_));
+        let facts = self.facts_of(value);
+        matches!(type_, TypeName::Named(_)) && !facts.is_empty() && facts.iter().all(is_outside)
+    }
+
     /// Leaves out the extensions that nothing around a bare call can be the receiver of.
     pub(super) fn leave_receivers(&self, values: Set, callee: ExpressionId, within: Option<DefinitionId>) -> Set {
         let is_bare = matches!(

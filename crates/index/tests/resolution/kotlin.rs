@@ -541,4 +541,45 @@ class Url {
   }
 }
 "#;
+    /// What a variable is first given says which overload it is passed to.
+    overloads_by_what_a_variable_holds: r#"
+//- Held.kt
+package p
+import okio.ByteString
+class Right { fun go() {} }
+class Other { fun go() {} }
+fun name(): ByteString = TODO()
+fun text(): String = TODO()
+fun put(key: ByteString): Right = TODO()
+fun put(key: String): Other = TODO()
+fun main() {
+  val key = name()
+  //        ^^^^ =calls Held.kt:name
+  put(key).go()
+//^^^ =calls Held.kt:put
+  //       ^^ =calls Held.kt:Right.go
+  var text = text()
+  //         ^^^^ =calls Held.kt:text
+  put(text).go()
+//^^^ =calls Held.kt:put
+  //        ^^ =calls Held.kt:Other.go
+}
+"#;
+    /// A type of outside is no heir of a type of the tree, so its members are not extensions of that.
+    extensions_of_the_tree_and_receivers_of_outside: r#"
+//- Future.kt
+package p
+import java.util.concurrent.Future
+interface Job
+fun Job.cancel(why: Boolean) {}
+fun Future<*>.stop(why: Boolean) {}
+fun main(future: Future<*>, job: Job) {
+  future.cancel(false)
+  //     ^^^^^^ none
+  future.stop(false)
+  //     ^^^^ =calls Future.kt:stop
+  job.cancel(false)
+  //  ^^^^^^ =calls Future.kt:cancel
+}
+"#;
 }

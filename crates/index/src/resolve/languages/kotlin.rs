@@ -13,6 +13,7 @@ pub(super) const KOTLIN: Policy = Policy {
     order: BaseOrder::DepthFirst,
     overloads: true,
     exact_arguments: true,
+    fixed_types: true,
     blocks_come_last: true,
     types_lambdas: true,
     lambda_receivers: true,
