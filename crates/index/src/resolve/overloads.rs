@@ -262,15 +262,32 @@ impl Evaluation<'_> {
         let mut score = scores.iter();
         kept.retain(|_| score.next() == Some(&Some(best)));
         self.leave_extensions(&mut kept);
-        // Collecting what is left is the last thing a language tries.
-        let collects = |function: &Place| {
-            let mut parameters = self.linker.parameters(*function).iter();
-            parameters.any(|parameter| parameter.passing == Passing::Rest)
-        };
-        if self.policy.policy.exact_arguments && !kept.iter().all(collects) {
-            kept.retain(|function| !collects(function));
+        if self.policy.policy.exact_arguments {
+            self.leave_collecting(&mut kept, &types);
         }
         kept
+    }
+
+    /// Collecting what is left is the last thing a language tries: where another function takes each of those arguments by itself, that is
+    /// meant. One that nothing is known of may be all of them at once.
+    fn leave_collecting(&self, functions: &mut SmallVec<[Place; 4]>, types: &[TypeName]) {
+        let declared = |function: Place| {
+            let parameters = self.linker.parameters(function).iter();
+            parameters.filter(|parameter| parameter.passing != Passing::Receiver)
+        };
+        let collects_from =
+            |function: Place| declared(function).position(|parameter| parameter.passing == Passing::Rest);
+        let takes_each = |function: Place, from: usize| {
+            let mut passed = declared(function).zip(types).skip(from);
+            passed.all(|(parameter, &type_)| type_ != TypeName::Unknown || parameter.type_ == TypeName::Root)
+        };
+        let plain: SmallVec<[Place; 4]> = (functions.iter().copied())
+            .filter(|&function| collects_from(function).is_none())
+            .collect();
+        functions.retain(|function| {
+            let from = collects_from(*function);
+            from.is_none_or(|from| !plain.iter().any(|&plain| takes_each(plain, from)))
+        });
     }
 
     /// Number of arguments that surely fit, less those that hardly do; `None` when one never does.

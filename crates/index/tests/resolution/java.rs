@@ -51,6 +51,29 @@ public class Outer { public static class Inner { public static void run() {} } }
 package com.acme.wild;
 public class Wild { public static void go() {} }
 "#;
+    what_collects_the_rest_is_meant_last: r#"
+//- A.java
+import java.util.*;
+class One { void go() {} }
+class Two { void go() {} }
+class Types {
+    One add(String... names) { return null; }
+    Two add(List<String> names) { return null; }
+    One say(String text, Object... parts) { return null; }
+    Two say(String text, Object part) { return null; }
+    void run(Set<String> known, String text) {
+        add(known.toArray(new String[0])).go();
+        //                                ^^ ~calls A.java:One.go, A.java:Two.go
+      //^^^ ~calls A.java:Types.add
+        say(text, known.size()).go();
+        //                      ^^ =calls A.java:Two.go
+      //^^^ =calls A.java:Types.say
+        say(text, text, text).go();
+        //                    ^^ =calls A.java:One.go
+      //^^^ =calls A.java:Types.say
+    }
+}
+"#;
     one_of_more_overloads_than_values_are_told_apart: r#"
 //- A.java
 class K0 {} class K1 {} class K2 {} class K3 {} class K4 {} class K5 {} class K6 {} class K7 {} class K8 {} class K9 {} class K10 {} class K11 {} class K12 {} class K13 {} class K14 {} class K15 {} class K16 {} class K17 {}
