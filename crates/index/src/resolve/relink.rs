@@ -320,11 +320,20 @@ impl Linker {
         if classes.is_empty() {
             return;
         }
+        // Of two parts of a type, one alone may say that it is a part: the other does not know it.
+        let mut parts_of: WordMap<u64, SmallVec<[Place; 2]>> = WordMap::default();
+        for &(class, ref bases) in self.parts.iter().flat_map(|part| &part.bases) {
+            for base in bases.iter().filter(|base| base.part) {
+                if let Value::Class(part) = base.value {
+                    parts_of.entry(packed(part)).or_default().push(class);
+                }
+            }
+        }
         let mut below: Vec<Place> = classes.to_vec();
         let mut seen: WordMap<u64, ()> = below.iter().map(|&class| (packed(class), ())).collect();
         let mut next = 0;
         while next < below.len() {
-            let parts = self.other_parts(below[next]);
+            let parts = parts_of.get(&packed(below[next])).into_iter().flatten().copied();
             for heir in self.heirs(below[next]).chain(parts).collect::<SmallVec<[Place; 4]>>() {
                 if seen.insert(packed(heir), ()).is_none() {
                     below.push(heir);
