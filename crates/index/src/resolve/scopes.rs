@@ -6,23 +6,20 @@ use syntax::facts::{Expression, ExpressionId, Kind, ScopeId, ScopeKind};
 
 use super::calls::Arguments;
 use super::evaluate::Evaluation;
+use super::overloads::function_of;
 use super::value::{Fact, Place, RECEIVER, Set, Value};
 use super::words::{Key, Word};
 use crate::model::Evidence;
 
 /// The functions of `found` as surely as `named` has them: what the name alone stands for needs no other reason.
 pub(super) fn as_sure(found: Set, named: &Set) -> Set {
-    let place_of = |value: Value| match value {
-        Value::Function(place) | Value::Method(place, _) => Some(place),
-        _ => None,
-    };
     let mut sure = Set::default();
     for &fact in found.facts() {
         let mut same = named
             .facts()
             .iter()
-            .filter(|known| place_of(known.value) == place_of(fact.value));
-        let known = same.next().filter(|_| place_of(fact.value).is_some());
+            .filter(|known| function_of(known.value) == function_of(fact.value));
+        let known = same.next().filter(|_| function_of(fact.value).is_some());
         let evidence = known.map_or(fact.evidence, |known| known.evidence.min(fact.evidence));
         sure.insert(Fact::new(fact.value, evidence));
     }

@@ -493,13 +493,13 @@ impl<'t> Lowering<'t> {
         let mut keyword = false;
         let mut listed = children.iter().peekable();
         while let Some(child) = listed.next() {
+            let rule = self.rules.rule(child.kind);
             if !child.named {
-                if child.node.kind() == "params" {
+                if rule.action == Action::Parameter {
                     self.collecting(&mut listed, id);
                 }
                 continue;
             }
-            let rule = self.rules.rule(child.kind);
             // Some grammars put a parameter and its default side by side.
             let beside = match listed.next_if(|next| next.node.kind() == "=") {
                 Some(_) => listed.next().map(|default| default.node),
@@ -563,7 +563,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// A parameter whose parts stand side by side in the list, as `params Type[] name` does: it collects what is left. Its type is that
+    /// A parameter whose parts stand side by side in the list behind a word, as those of `params Type[] name` do: it collects what is left. Its type is that
     /// of one argument, as where a language writes `Type... name`.
     fn collecting<'c>(&mut self, listed: &mut impl Iterator<Item = &'c Child<'t>>, id: DefinitionId)
     where
