@@ -3,4 +3,7 @@
 pub mod code_fixture;
 pub mod fake_language_server;
 pub mod plain_client;
+pub mod shared;
 pub mod tools;
+
+pub use shared::shared;
