@@ -1,6 +1,9 @@
 //! Chores of the project that are not part of the product: `cargo xtask test` prepares a bare machine and runs every test.
 
+mod inputs;
+mod needs;
 mod prepare;
+mod skips;
 mod test;
 
 use std::process::{Command, ExitCode};
@@ -10,17 +13,25 @@ use anyhow::{Context, Result, bail};
 const HELP: &str = "\
 Usage: cargo xtask <chore>
 
-  test      install what the tests need, then check the format, the lints and run every test
-  prepare   only install what the tests need
-  fuzz [N]  try N (5000) random histories of edits, new ones at each run: the index that followed is the one built anew
+  test [--all]    install what the tests need, then check the format, the lints and run every test; what passed
+                  before and reads nothing that changed since is not run again, unless with --all
+  affected        the fast run before a commit: the format, and lints and tests of the crates whose own files
+                  changed since HEAD, and of those that depend on them; installs nothing
+  prepare         only install what the tests need
+  fuzz [N]        try N (5000) random histories of edits, new ones at each run: the index that followed is the
+                  one built anew
 ";
 
 fn main() -> ExitCode {
-    let chore = std::env::args().nth(1).unwrap_or_default();
-    let done = match chore.as_str() {
-        "test" => prepare::prepare().and_then(|()| test::test()),
-        "prepare" => prepare::prepare(),
-        "fuzz" => test::fuzz(&std::env::args().nth(2).unwrap_or_else(|| "5000".to_owned())),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["test"] => prepare::prepare().and_then(|skips| test::test(skips, false)),
+        ["test", "--all"] => prepare::prepare().and_then(|skips| test::test(skips, true)),
+        ["affected"] => test::affected(),
+        ["prepare"] => prepare::prepare().map(|skips| skips.print()),
+        ["fuzz"] => test::fuzz("5000"),
+        ["fuzz", cases] => test::fuzz(cases),
         _ => {
             eprint!("{HELP}");
             return ExitCode::from(2);
@@ -37,7 +48,11 @@ fn main() -> ExitCode {
 
 /// Runs a command in the workspace's root, showing it first; a failure names it.
 fn run(command: &mut Command) -> Result<()> {
-    let shown = format!("{command:?}").replace('"', "");
+    let program = command.get_program().to_string_lossy();
+    let name = program.rsplit('/').next().unwrap_or(&program).to_owned();
+    let shown = command.get_args().fold(name, |shown, argument| {
+        format!("{shown} {}", argument.to_string_lossy())
+    });
     eprintln!("$ {shown}");
     let status = command
         .current_dir(root())

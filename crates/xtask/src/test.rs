@@ -1,46 +1,278 @@
-//! The one command that says whether the tree is sound.
+//! The one command that says whether the tree is sound, and the fast one for the way there.
+//!
+//! A crate whose tests passed is not tested again while nothing that they read has changed (`inputs`); what passed is kept in the
+//! target directory, so that a clean clone runs everything.
 
-use std::process::Command;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
-use crate::{prepare, run};
+use crate::inputs::Inputs;
+use crate::skips::Skips;
+use crate::{needs, prepare, root, run, skips};
 
-/// Each step, in the order that fails fastest.
-const STEPS: &[&[&str]] = &[
-    &["fmt", "--all", "--check"],
-    &["clippy", "--workspace", "--", "-D", "warnings"],
-    // In a test an `unwrap` that fails is a failing test, in its helper functions too.
-    &[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-        "-A",
-        "clippy::unwrap_used",
-    ],
-    &["test", "--workspace"],
+/// Lints of what ships, and then of the tests as well: in a test an `unwrap` that fails is a failing test, in its helpers too.
+const LINTS: &[&[&str]] = &[
+    &["--", "-D", "warnings"],
+    &["--all-targets", "--", "-D", "warnings", "-A", "clippy::unwrap_used"],
 ];
 
-/// Checks the format, the lints, and runs every test.
-pub(crate) fn test() -> Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    for step in STEPS {
-        run(Command::new(&cargo)
-            .args(*step)
-            // The same cases for everybody: a run that fails can be run again. New ones are found by `fuzz`.
-            .env("PROPTEST_RNG_SEED", "1")
-            .env("PATH", prepare::path_with_tools()?))?;
+/// Checks the format and the lints, and runs every test whose inputs are not known to pass; with `all`, every test.
+pub(crate) fn test(mut skips: Skips, all: bool) -> Result<()> {
+    let inputs = Inputs::read()?;
+    format(&mut skips)?;
+    lint(&mut skips, &["--workspace"])?;
+    let mut passed = if all { Passed::default() } else { Passed::read() };
+    let (known, open): (Vec<&str>, Vec<&str>) = inputs
+        .crates()
+        .into_iter()
+        .partition(|name| passed.has(name, inputs.of(name)));
+    if !known.is_empty() {
+        eprintln!(
+            "passed before, and nothing that they read has changed: {}",
+            known.join(" ")
+        );
     }
+    // The number is taken before the run: what changes while it runs is tested next time.
+    let numbers: Vec<u64> = open.iter().map(|name| inputs.of(name)).collect();
+    // Skips of crates that are not run again are those of last time. Whatever could end one is part of the numbers.
+    if !known.is_empty() {
+        skips.read(&own_directory().join("skipped-before"));
+    }
+    run_tests(&mut skips, &open)?;
+    for (name, number) in open.iter().zip(numbers) {
+        passed.add(name, number);
+    }
+    passed.write()?;
+    skips.write(&own_directory().join("skipped-before"))?;
+    skips.print();
+    Ok(())
+}
+
+/// The format, and lints and tests of the crates that a change reaches.
+pub(crate) fn affected() -> Result<()> {
+    let mut skips = Skips::default();
+    let changed = changed_crates()?;
+    let inputs = Inputs::read()?;
+    let reached = inputs.reached_from(&changed);
+    format(&mut skips)?;
+    if reached.is_empty() {
+        eprintln!("no file of a crate has changed since HEAD");
+        return Ok(());
+    }
+    let packages: Vec<&str> = reached.iter().flat_map(|name| ["--package", name]).collect();
+    lint(&mut skips, &packages)?;
+    run_tests(&mut skips, &reached)?;
+    skips.print();
     Ok(())
 }
 
 /// Tries other cases at each run, and more of them, of what edits must never break.
 pub(crate) fn fuzz(cases: &str) -> Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    run(Command::new(cargo)
+    run(cargo()
         .args(["test", "--package", "index", "--test", "storage", "--", "cold"])
         .env("PROPTEST_CASES", cases))
+}
+
+fn format(skips: &mut Skips) -> Result<()> {
+    if !prepare::has_component("rustfmt") {
+        skips.add("format", "the toolchain has no rustfmt (rustup component add rustfmt)");
+        return Ok(());
+    }
+    run(cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn lint(skips: &mut Skips, packages: &[&str]) -> Result<()> {
+    if !prepare::has_component("clippy") {
+        skips.add("lints", "the toolchain has no clippy (rustup component add clippy)");
+        return Ok(());
+    }
+    for lints in LINTS {
+        run(cargo().arg("clippy").args(packages).args(*lints))?;
+    }
+    Ok(())
+}
+
+/// Runs the tests of some crates. All of the workspace's are built, whichever run: asked for a single crate, cargo would build
+/// what it depends on once more, with the features that this crate alone asks for.
+fn run_tests(skips: &mut Skips, crates: &[&str]) -> Result<()> {
+    if crates.is_empty() {
+        return Ok(());
+    }
+    let programs = test_programs()?;
+    let file = Skips::file(&own_directory())?;
+    let path = prepare::path_with_tools()?;
+    let with_environment = |mut command: Command| {
+        // The same cases for everybody: a run that fails can be run again. New ones are found by `fuzz`.
+        command
+            .env("PROPTEST_RNG_SEED", "1")
+            .env(skips::VARIABLE, &file)
+            .env("PATH", &path);
+        command
+    };
+    let mut failed = Vec::new();
+    for name in crates {
+        let directory = root().join("crates").join(name);
+        for program in programs.iter().filter(|program| program.of == *name) {
+            let mut command = with_environment(Command::new(&program.path));
+            let mut runs = true;
+            for missing in needs::missing(name, program.name()) {
+                let tests = [name, program.name(), missing.tests].join(" ");
+                skips.add(tests.trim_end(), &format!("there is no `{}` here", missing.command));
+                command.args(["--skip", missing.tests]);
+                runs &= !missing.tests.is_empty();
+            }
+            if !runs {
+                continue;
+            }
+            eprintln!("$ {name}: {}", program.name());
+            let status = command
+                .current_dir(&directory)
+                .env("CARGO_MANIFEST_DIR", &directory)
+                .status()
+                .with_context(|| format!("cannot start `{}`", program.path))?;
+            if !status.success() {
+                failed.push(format!("{name}: {}", program.name()));
+            }
+        }
+    }
+    let mut examples = with_environment(cargo());
+    if run(examples.args(["test", "--workspace", "--doc", "--quiet"])).is_err() {
+        failed.push("examples in the documentation".to_owned());
+    }
+    skips.read(&file);
+    if !failed.is_empty() {
+        skips.print();
+        bail!("these tests failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// A program that runs tests.
+struct TestProgram {
+    /// The crate whose tests they are.
+    of: String,
+    path: String,
+}
+
+impl TestProgram {
+    /// Its name without the hash that cargo appends.
+    fn name(&self) -> &str {
+        let file = self.path.rsplit('/').next().unwrap_or(&self.path);
+        file.rsplit_once('-').map_or(file, |(name, _)| name)
+    }
+}
+
+/// Builds every test of the workspace and returns the programs, in the order of their paths.
+fn test_programs() -> Result<Vec<TestProgram>> {
+    let mut command = cargo();
+    command
+        .args([
+            "test",
+            "--workspace",
+            "--no-run",
+            "--message-format=json-render-diagnostics",
+        ])
+        .current_dir(root())
+        .stderr(Stdio::inherit());
+    eprintln!("$ cargo test --workspace --no-run");
+    let output = command.output().context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("the tests do not build");
+    }
+    let text = String::from_utf8(output.stdout).context("cargo's messages are no text")?;
+    let mut programs: Vec<TestProgram> = text.lines().filter_map(test_program).collect();
+    programs.sort_by(|left, right| left.path.cmp(&right.path));
+    if programs.is_empty() {
+        bail!("cargo named no test program");
+    }
+    Ok(programs)
+}
+
+/// The program that one message of cargo's names. Only a few fields of a flat message are wanted, and a JSON library would have
+/// to be built before anything else can start.
+fn test_program(message: &str) -> Option<TestProgram> {
+    let field = |name: &str| {
+        let (_, rest) = message.split_once(&format!("\"{name}\":\""))?;
+        rest.split('"').next()
+    };
+    let (_, profile) = message.split_once("\"profile\":{")?;
+    let (profile, _) = profile.split_once('}')?;
+    if !profile.ends_with("\"test\":true") {
+        return None;
+    }
+    let (_, folder) = field("package_id")?.rsplit_once("/crates/")?;
+    Some(TestProgram {
+        of: folder.split('#').next()?.to_owned(),
+        path: field("executable")?.to_owned(),
+    })
+}
+
+/// The crates with files that differ from HEAD, new ones included. A change of what all crates share changes all of them.
+fn changed_crates() -> Result<BTreeSet<String>> {
+    let status = Command::new("git")
+        .args(["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"])
+        .current_dir(root())
+        .output()
+        .context("cannot run git")?;
+    if !status.status.success() {
+        bail!("git does not tell what changed in `{}`", root().display());
+    }
+    let text = String::from_utf8_lossy(&status.stdout);
+    let paths = text.split('\0').filter_map(|line| line.get(3..));
+    let mut changed = BTreeSet::new();
+    for path in paths {
+        match path.strip_prefix("crates/").and_then(|below| below.split_once('/')) {
+            Some((name, _)) => changed.insert(name.to_owned()),
+            // Pages are compared with the command line; all else is part of every build.
+            None if path.ends_with(".md") => changed.insert("lacon".to_owned()),
+            None => {
+                changed.extend(Inputs::read()?.crates().into_iter().map(str::to_owned));
+                false
+            }
+        };
+    }
+    Ok(changed)
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
+}
+
+/// Where this chore keeps what it remembers.
+fn own_directory() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    target.join("xtask")
+}
+
+/// Which crates passed, with the number of what their tests read.
+#[derive(Default)]
+struct Passed(BTreeMap<String, u64>);
+
+impl Passed {
+    fn read() -> Passed {
+        let text = std::fs::read_to_string(own_directory().join("passed")).unwrap_or_default();
+        let of_line = |line: &str| {
+            let (name, number) = line.split_once(' ')?;
+            Some((name.to_owned(), u64::from_str_radix(number, 16).ok()?))
+        };
+        Passed(text.lines().filter_map(of_line).collect())
+    }
+
+    fn has(&self, name: &str, number: u64) -> bool {
+        self.0.get(name) == Some(&number)
+    }
+
+    fn add(&mut self, name: &str, number: u64) {
+        self.0.insert(name.to_owned(), number);
+    }
+
+    fn write(&self) -> Result<()> {
+        let lines = self.0.iter().map(|(name, number)| format!("{name} {number:016x}\n"));
+        let directory = own_directory();
+        std::fs::create_dir_all(&directory)?;
+        Ok(std::fs::write(directory.join("passed"), lines.collect::<String>())?)
+    }
 }
