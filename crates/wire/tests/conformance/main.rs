@@ -4,4 +4,5 @@
 
 mod gcf;
 mod gcf_shared;
+mod gcx;
 mod pages;
