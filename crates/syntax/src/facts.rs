@@ -106,6 +106,14 @@ pub struct FileFacts {
     pub generated: bool,
 }
 
+impl FileFacts {
+    /// Whether the file was given up as a whole, because of its size or of the work it takes.
+    pub fn is_unparsed(&self) -> bool {
+        let mut problems = self.problems.iter();
+        problems.any(|problem| problem.message.starts_with(crate::parse::NOT_PARSED))
+    }
+}
+
 /// Interned texts of one file: one blob and the end of each entry.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Strings {

@@ -18,7 +18,7 @@ mod relative;
 pub use codec::DecodeError;
 pub use facts::FileFacts;
 pub use languages::{Depth, Language};
-pub use parse::{MAX_PARSE_TIME, MAX_SOURCE, parse_only};
+pub use parse::{MAX_SOURCE, parse_only};
 
 /// All facts of `text`, read as `language`. The same input always gives the same output.
 pub fn extract(language: &'static Language, text: &str) -> FileFacts {

@@ -1,7 +1,7 @@
-//! Text to tree to facts: in the memory of an [`arena`], with bounds on size, work and time.
+//! Text to tree to facts: in the memory of an [`arena`], with bounds on size and work.
 //!
-//! The work bound counts parser operations, not seconds, so that the same file gives the same facts on a slow machine; the
-//! clock is only the last resort against a scanner that does not come back.
+//! Work is counted in operations of the parser and in bytes that it reads, never in seconds: facts are kept by content, so they must
+//! come out the same on a slow machine, under load, and in a process that was stopped for a minute in between.
 
 use crate::arena::{self, Memory};
 use crate::conditionals;
@@ -11,16 +11,56 @@ use crate::facts::{FileFacts, Problem};
 use crate::fragments::Fragments;
 use crate::languages::{Embedding, Language};
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 use tree_sitter::{ParseOptions, Parser, Range, Tree};
 
 /// Longest text that is parsed. Beyond, a tree costs more memory than its facts are worth.
 pub const MAX_SOURCE: usize = 12 << 20;
 
-/// Longest time that parsing one file may take.
-pub const MAX_PARSE_TIME: Duration = Duration::from_secs(30);
+/// How a message begins that says why nothing of a file was read.
+pub(crate) const NOT_PARSED: &str = "not parsed";
+
+/// Most bytes that the lexer may be handed for one file: of those it needs anyway, and beyond. Sound code is read about once, and a few
+/// times where the grammar tries several readings; a text in which every token is looked for up to the end would be read as
+/// often as it has tokens.
+const MAX_LEXED: usize = 256 << 20;
+const MAX_LEXED_TIMES: usize = 32;
+/// How much the lexer is handed at a time.
+const LEXED_AT_ONCE: usize = 8 << 10;
+
+/// What is left of the work that one file may take.
+struct Work {
+    lexed: Cell<usize>,
+}
+
+impl Work {
+    fn of(text: &str) -> Work {
+        Work {
+            lexed: Cell::new(MAX_LEXED + MAX_LEXED_TIMES * text.len()),
+        }
+    }
+
+    /// The next bytes for the lexer; nothing when there was too much already, so that it comes to an end.
+    fn bytes<'t>(&self, text: &'t [u8], offset: usize) -> &'t [u8] {
+        let rest = text.get(offset..).unwrap_or(&[]);
+        let bytes = &rest[..rest.len().min(LEXED_AT_ONCE)];
+        match self.lexed.get().checked_sub(bytes.len()) {
+            Some(left) => {
+                self.lexed.set(left);
+                bytes
+            }
+            None => {
+                self.lexed.set(0);
+                &[]
+            }
+        }
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.lexed.get() == 0
+    }
+}
 
 thread_local! {
     static PARSERS: RefCell<Vec<(&'static str, Parser)>> = const { RefCell::new(Vec::new()) };
@@ -33,17 +73,24 @@ pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
         ..FileFacts::default()
     };
     if text.len() > MAX_SOURCE {
-        let message = format!("not parsed: {} bytes, more than {MAX_SOURCE}", text.len());
+        let message = format!("{NOT_PARSED}: {} bytes, more than {MAX_SOURCE}", text.len());
         facts.problems.push(Problem { line: 1, message });
         return engine::empty(facts);
     }
     let text = visible_text(language, text);
+    let work = Work::of(&text);
     match Memory::Arena.settle() {
-        Memory::System => lower(language, &text, facts, |text, parts| parse(language, text, parts), drop),
+        Memory::System => lower(
+            language,
+            &text,
+            facts,
+            |text, parts| parse(language, text, parts, &work),
+            drop,
+        ),
         Memory::Arena => arena::within(|| {
             // The parser goes with the arena; making one is some ten allocations. The memory of the tree goes all at once.
             let parser = RefCell::new(new_parser(language));
-            let parse = |text: &str, parts: &[Range]| parse_with(parser.borrow_mut().as_mut()?, text, parts);
+            let parse = |text: &str, parts: &[Range]| parse_with(parser.borrow_mut().as_mut()?, text, parts, &work);
             lower(language, &text, facts, parse, std::mem::forget)
         }),
     }
@@ -58,7 +105,7 @@ fn lower(
     dispose: fn(Tree),
 ) -> FileFacts {
     let Some(mut tree) = parse(text, &[]) else {
-        let message = "not parsed: took too much work".to_owned();
+        let message = format!("{NOT_PARSED}: it takes too much work");
         facts.problems.push(Problem { line: 1, message });
         return engine::empty(facts);
     };
@@ -104,11 +151,11 @@ fn unread(tree: &Tree) -> usize {
 /// all files of a language. Returns whether there was a tree.
 pub fn parse_only(language: &'static Language, text: &str) -> bool {
     Memory::System.settle();
-    text.len() <= MAX_SOURCE && parse(language, &visible_text(language, text), &[]).is_some()
+    text.len() <= MAX_SOURCE && parse(language, &visible_text(language, text), &[], &Work::of(text)).is_some()
 }
 
 /// As [`parse_with`], with the thread's parser of this language.
-fn parse(language: &'static Language, text: &str, parts: &[Range]) -> Option<Tree> {
+fn parse(language: &'static Language, text: &str, parts: &[Range], work: &Work) -> Option<Tree> {
     PARSERS.with_borrow_mut(|parsers| {
         let at = match parsers.iter().position(|(name, _)| *name == language.name()) {
             Some(at) => at,
@@ -117,7 +164,7 @@ fn parse(language: &'static Language, text: &str, parts: &[Range]) -> Option<Tre
                 parsers.len() - 1
             }
         };
-        parse_with(&mut parsers[at].1, text, parts)
+        parse_with(&mut parsers[at].1, text, parts, work)
     })
 }
 
@@ -128,14 +175,13 @@ fn new_parser(language: &'static Language) -> Option<Parser> {
 }
 
 /// Parses the given parts of `text` as one text, or all of it where none are given.
-fn parse_with(parser: &mut Parser, text: &str, parts: &[Range]) -> Option<Tree> {
+fn parse_with(parser: &mut Parser, text: &str, parts: &[Range], work: &Work) -> Option<Tree> {
     parser.set_included_ranges(parts).ok()?;
-    let started = Instant::now();
     // The callback comes every hundred operations; sound code needs well under one operation per byte.
     let mut left = 20_000 + text.len() / 16;
     let mut progress = |_: &tree_sitter::ParseState| {
         left = left.saturating_sub(1);
-        if left == 0 || (left.is_multiple_of(1024) && started.elapsed() > MAX_PARSE_TIME) {
+        if left == 0 || work.is_used_up() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -143,14 +189,15 @@ fn parse_with(parser: &mut Parser, text: &str, parts: &[Range]) -> Option<Tree> 
     };
     let bytes = text.as_bytes();
     let tree = parser.parse_with_options(
-        &mut |offset, _| bytes.get(offset..).unwrap_or(&[]),
+        &mut |offset, _| work.bytes(bytes, offset),
         None,
         Some(ParseOptions::new().progress_callback(&mut progress)),
     );
     if tree.is_none() {
         parser.reset();
     }
-    tree
+    // Of a text that the lexer did not get to the end of, there is no tree.
+    tree.filter(|_| !work.is_used_up())
 }
 
 fn count_lines(text: &str) -> u32 {
