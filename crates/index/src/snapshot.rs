@@ -1,8 +1,10 @@
-//! The snapshot: one immutable, memory-mapped file that answers every structural question about a tree.
+//! The snapshot: one immutable file that answers every structural question about a tree.
 //!
-//! [`Snapshot::open`] checks the header and the bounds of the sections and nothing else, so it takes the same time for ten
-//! symbols as for ten million. Every later access is checked where it happens; damaged data gives empty answers, and
-//! [`Snapshot::verify`] tells for certain. Views borrow from the map: no accessor allocates unless it returns a `String`.
+//! [`Snapshot::open`] checks the header, the bounds of the sections and the table of checksums and nothing else, so it takes about
+//! the same time for ten symbols as for ten million. The rest is read in blocks when it is first used, and compared with its
+//! checksums then: see [`Blocks`]. What is damaged reads as if it were not there, and [`Snapshot::damage`] says so: **an answer
+//! must be thrown away when it is set after the answer was made**. Views borrow from what was read: no accessor allocates
+//! unless it returns a `String`.
 //!
 //! | to get | call |
 //! |---|---|
@@ -15,6 +17,7 @@
 //! | external symbols | [`Snapshot::externals`], [`Snapshot::external`], [`Snapshot::find_external`] |
 //! | what is missing | [`Snapshot::skipped`], [`FileView::unresolved_calls`], [`FileView::problems`] |
 //! | sums | [`Snapshot::totals`], [`Snapshot::languages`] |
+//! | whether it can be believed | [`Snapshot::damage`], [`Snapshot::verify`] |
 
 mod edge_blocks;
 pub(crate) mod edges;
@@ -27,17 +30,17 @@ mod symbol_row;
 mod views;
 pub(crate) mod writer;
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use zerocopy::little_endian::U32;
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::model::FileId;
 use crate::search::{Hit, Mode, Question, SearchIndex};
-use format::{Header, MAGIC, MAX_SECTIONS, SectionEntry, section};
+use crate::store::{Blocks, Damage, Source, sums_length};
+use format::{Header, MAGIC, MAX_SECTIONS, SectionEntry, head_length, section};
 
 pub use edges::{EdgeEnd, EdgeKinds, EdgeView, Edges};
 pub use format::{EDGE_KINDS, KINDS, ORIGINS, SNAPSHOT_VERSION};
@@ -52,10 +55,10 @@ pub struct SymbolId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ExternalId(pub u32);
 
-/// An open snapshot. Cloning shares the map.
+/// An open snapshot. Cloning shares what was read of it.
 #[derive(Clone)]
 pub struct Snapshot {
-    bytes: Arc<Bytes>,
+    blocks: Arc<Blocks>,
     header: Header,
     sections: Arc<[(u32, Range<usize>)]>,
     known: Known,
@@ -87,25 +90,8 @@ pub enum SnapshotError {
         found: u32,
     },
     /// Its bytes are not what was written.
-    #[error("the snapshot is damaged: {what}")]
-    Damaged {
-        /// What gave it away.
-        what: &'static str,
-    },
-}
-
-enum Bytes {
-    Map(memmap2::Mmap),
-    Memory(Vec<u8>),
-}
-
-impl Bytes {
-    fn get(&self) -> &[u8] {
-        match self {
-            Bytes::Map(map) => map,
-            Bytes::Memory(bytes) => bytes,
-        }
-    }
+    #[error(transparent)]
+    Damaged(#[from] Damage),
 }
 
 /// Ranges of the sections that every accessor needs, looked up once.
@@ -131,40 +117,34 @@ struct Known {
 impl Snapshot {
     /// Opens a snapshot file.
     pub fn open(path: &Path) -> Result<Snapshot, SnapshotError> {
-        let read = |source: std::io::Error| match source.kind() {
+        let source = Source::open(path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => SnapshotError::Missing {
                 path: path.to_path_buf(),
             },
-            _ => SnapshotError::Read {
-                path: path.to_path_buf(),
-                source,
-            },
-        };
-        let file = File::open(path).map_err(read)?;
-        if file.metadata().map_err(read)?.len() < size_of::<Header>() as u64 {
-            return Err(SnapshotError::Damaged {
-                what: "it is too short",
-            });
-        }
-        #[expect(
-            unsafe_code,
-            reason = "a map is sound while nobody truncates the file: snapshots are only ever replaced by rename"
-        )]
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(read)?;
-        let mut snapshot = Snapshot::check(Bytes::Map(map))?;
+            _ => unreadable(path, source),
+        })?;
+        let mut snapshot = Snapshot::check(source)?;
         snapshot.path = Some(path.into());
         Ok(snapshot)
     }
 
     /// Reads a snapshot from memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Snapshot, SnapshotError> {
-        Snapshot::check(Bytes::Memory(bytes))
+        Snapshot::check(Source::memory(bytes))
     }
 
-    fn check(bytes: Bytes) -> Result<Snapshot, SnapshotError> {
-        let damaged = |what| SnapshotError::Damaged { what };
-        let all = bytes.get();
-        let (header, rest) = Header::read_from_prefix(all).map_err(|_| damaged("it is too short"))?;
+    fn check(source: Source) -> Result<Snapshot, SnapshotError> {
+        let path = source.path().to_path_buf();
+        let damaged = |reason: &str| {
+            SnapshotError::Damaged(Damage {
+                path: path.clone(),
+                reason: reason.to_owned(),
+            })
+        };
+        let read = |range: Range<usize>| source.peek(range).map_err(|error| unreadable(&path, error));
+        // As long as the head of every snapshot of this version, so that there is one read.
+        let first = read(0..head_length(writer::SECTIONS))?;
+        let (header, _) = Header::read_from_prefix(&first).map_err(|_| damaged("it is too short"))?;
         if header.magic != MAGIC {
             return Err(damaged("it does not start as a snapshot"));
         }
@@ -173,15 +153,27 @@ impl Snapshot {
                 found: header.version.get(),
             });
         }
-        if header.file_length.get() != all.len() as u64 {
+        if header.file_length.get() != source.length() as u64 {
             return Err(damaged("its length is not the one announced"));
         }
         if header.section_count.get() > MAX_SECTIONS {
             return Err(damaged("it announces too many sections"));
         }
-        let (table, _) = <[SectionEntry]>::ref_from_prefix_with_elems(rest, header.section_count.get() as usize)
+        let sections = header.section_count.get() as usize;
+        let head = match head_length(sections) {
+            length if length == first.len() => first,
+            length => read(0..length)?,
+        };
+        let (_, table) = Header::ref_from_prefix(&head).map_err(|_| damaged("it is too short"))?;
+        let (table, _) = <[SectionEntry]>::ref_from_prefix_with_elems(table, sections)
             .map_err(|_| damaged("its section table is cut off"))?;
-        if header_checksum(&header, table) != header.checksum {
+        let body = usize::try_from(header.body_length.get()).ok().and_then(|length| {
+            let end = head.len().checked_add(length)?;
+            (end.checked_add(sums_length(length))? == source.length()).then_some(head.len()..end)
+        });
+        let body = body.ok_or(damaged("its length is not the one announced"))?;
+        let sums = read(body.end..source.length())?;
+        if header_checksum(&header, &head[size_of::<Header>()..], &sums) != header.checksum {
             return Err(damaged("the checksum of its header is wrong"));
         }
         let mut sections = Vec::with_capacity(table.len());
@@ -189,7 +181,7 @@ impl Snapshot {
             let (start, length) = (entry.offset.get() as usize, entry.length.get() as usize);
             let end = start
                 .checked_add(length)
-                .filter(|&end| end <= all.len())
+                .filter(|&end| start >= body.start && end <= body.end)
                 .ok_or(damaged("a section lies outside of the file"))?;
             if entry.item_size.get() == 0 || length % entry.item_size.get() as usize != 0 {
                 return Err(damaged("a section holds a broken record"));
@@ -220,8 +212,9 @@ impl Snapshot {
             text: find(section::TEXT)?,
             misc_text: find(section::MISC_TEXT)?,
         };
+        let blocks = Blocks::new(source, &head, &sums).map_err(|error| unreadable(&path, error))?;
         Ok(Snapshot {
-            bytes: Arc::new(bytes),
+            blocks: Arc::new(blocks),
             header,
             sections: sections.into(),
             known,
@@ -230,24 +223,16 @@ impl Snapshot {
         })
     }
 
-    /// Compares every section with its checksum, in time proportional to the file.
+    /// Compares every byte on disk with its checksum, in time proportional to the file, and keeps none in memory.
     pub fn verify(&self) -> Result<(), SnapshotError> {
-        let all = self.bytes.get();
-        let rest = all.get(size_of::<Header>()..).unwrap_or_default();
-        let table = <[SectionEntry]>::ref_from_prefix_with_elems(rest, self.header.section_count.get() as usize);
-        let (table, _) = table.map_err(|_| SnapshotError::Damaged {
-            what: "its section table is cut off",
-        })?;
-        for entry in table {
-            let (start, length) = (entry.offset.get() as usize, entry.length.get() as usize);
-            let content = all.get(start..start.saturating_add(length)).unwrap_or_default();
-            if blake3::hash(content).as_bytes()[..16] != entry.checksum {
-                return Err(SnapshotError::Damaged {
-                    what: "the checksum of a section is wrong",
-                });
-            }
-        }
-        Ok(())
+        Ok(self.blocks.verify()?)
+    }
+
+    /// What was found to be damaged so far, here or in the search index beside it. Whoever answers looks at this when the answer
+    /// is made, and gives it only if there is nothing: what is damaged reads as if it were not there.
+    pub fn damage(&self) -> Option<Damage> {
+        let search = || self.search.get().and_then(SearchIndex::damage);
+        self.blocks.damage().cloned().or_else(search)
     }
 
     /// Digest of all that the snapshot was made from: same digest, same tree, same snapshot.
@@ -276,15 +261,15 @@ impl Snapshot {
         self.search_index().search(self, &question)
     }
 
-    /// The whole file as it is on disk.
+    /// The whole file as it was written; nothing where it is damaged.
     pub fn as_bytes(&self) -> &[u8] {
-        self.bytes.get()
+        self.blocks.all().unwrap_or_default()
     }
 
     /// A section by its number, for layers that add their own (numbers from 64 on).
     pub fn section(&self, id: u32) -> Option<&[u8]> {
         let at = self.sections.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        self.bytes.get().get(self.sections[at].1.clone())
+        self.blocks.get(self.sections[at].1.clone())
     }
 
     /// Size of every section in bytes, by number.
@@ -292,44 +277,80 @@ impl Snapshot {
         self.sections.iter().map(|(id, range)| (*id, range.len()))
     }
 
-    /// The records of a section; empty where the section does not fit them.
-    fn records<T: FromBytes + Immutable + KnownLayout>(&self, range: &Range<usize>) -> &[T] {
-        self.bytes
-            .get()
-            .get(range.clone())
+    /// All records of a section; empty where the section does not fit them. Reads all of it, so that those who want a few ask
+    /// for [`Snapshot::record`] or [`Snapshot::records_in`].
+    fn records<T: FromBytes + Immutable + KnownLayout>(&self, section: &Range<usize>) -> &[T] {
+        self.blocks
+            .get(section.clone())
             .and_then(|bytes| <[T]>::ref_from_bytes(bytes).ok())
             .unwrap_or_default()
     }
 
+    /// How many records a section has.
+    fn count<T>(&self, section: &Range<usize>) -> usize {
+        section.len() / size_of::<T>()
+    }
+
+    /// One record of a section.
+    #[inline]
+    fn record<T: FromBytes + Immutable + KnownLayout + Unaligned>(
+        &self,
+        section: &Range<usize>,
+        number: usize,
+    ) -> Option<&T> {
+        if number >= self.count::<T>(section) {
+            return None;
+        }
+        let start = section.start + number * size_of::<T>();
+        T::ref_from_bytes(self.blocks.get(start..start + size_of::<T>())?).ok()
+    }
+
+    /// Some records of a section.
+    fn records_in<T: FromBytes + Immutable + KnownLayout>(
+        &self,
+        section: &Range<usize>,
+        numbers: Range<usize>,
+    ) -> Option<&[T]> {
+        if numbers.start > numbers.end || numbers.end > self.count::<T>(section) {
+            return None;
+        }
+        let of = |number: usize| section.start + number * size_of::<T>();
+        <[T]>::ref_from_bytes(self.blocks.get(of(numbers.start)..of(numbers.end))?).ok()
+    }
+
     /// The entry `index` of an offsets section and the one after it, as a range.
     fn run(&self, offsets: &Range<usize>, index: usize) -> Range<usize> {
-        let offsets: &[U32] = self.records(offsets);
-        match (offsets.get(index), offsets.get(index + 1)) {
-            (Some(start), Some(end)) => start.get() as usize..end.get() as usize,
+        let both = index
+            .checked_add(2)
+            .and_then(|end| self.records_in::<U32>(offsets, index..end));
+        match both {
+            Some([start, end]) => start.get() as usize..end.get() as usize,
             _ => 0..0,
         }
     }
 
-    /// The bytes of a section.
-    fn bytes_of(&self, range: &Range<usize>) -> &[u8] {
-        self.bytes.get().get(range.clone()).unwrap_or_default()
+    /// Some bytes of a section.
+    fn bytes_in(&self, section: &Range<usize>, range: Range<usize>) -> Option<&[u8]> {
+        if range.start > range.end || range.end > section.len() {
+            return None;
+        }
+        self.blocks.get(section.start + range.start..section.start + range.end)
     }
 
     /// A stretch of a text section; empty where it is not text.
     fn text(&self, section: &Range<usize>, start: u64, length: usize) -> &str {
         let Ok(start) = usize::try_from(start) else { return "" };
-        self.bytes
-            .get()
-            .get(section.clone())
-            .and_then(|text| text.get(start..start.checked_add(length)?))
+        start
+            .checked_add(length)
+            .and_then(|end| self.bytes_in(section, start..end))
             .and_then(|bytes| std::str::from_utf8(bytes).ok())
             .unwrap_or("")
     }
 
     /// The file that a symbol belongs to.
     fn file_of(&self, symbol: SymbolId) -> FileId {
-        let files: &[U32] = self.records(&self.known.symbol_files);
-        FileId(files.get(symbol.0 as usize).map_or(u32::MAX, |file| file.get()))
+        let file: Option<&U32> = self.record(&self.known.symbol_files, symbol.0 as usize);
+        FileId(file.map_or(u32::MAX, |file| file.get()))
     }
 }
 
@@ -344,11 +365,20 @@ impl std::fmt::Debug for Snapshot {
     }
 }
 
-pub(crate) fn header_checksum(header: &Header, table: &[SectionEntry]) -> [u8; 32] {
+fn unreadable(path: &Path, source: std::io::Error) -> SnapshotError {
+    SnapshotError::Read {
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+/// The checksum of what a header says, of the section table and of the checksums of the body.
+pub(crate) fn header_checksum(header: &Header, table: &[u8], sums: &[u8]) -> [u8; 32] {
     use zerocopy::IntoBytes;
     let mut hasher = blake3::Hasher::new();
     let fields = header.as_bytes();
     hasher.update(&fields[..fields.len() - header.checksum.len()]);
-    hasher.update(table.as_bytes());
+    hasher.update(table);
+    hasher.update(sums);
     *hasher.finalize().as_bytes()
 }

@@ -1,15 +1,20 @@
 //! What is kept on disk: facts by content, the stat cache, the current snapshot, and the lock that lets one process write.
 //!
 //! Everything here can be made again from the tree, so the answer to damage is to say so and rebuild. Readers need no lock:
-//! a snapshot is replaced by renaming a finished file over it, and stays mapped for those who have it open.
+//! a snapshot is replaced by renaming a finished file over it, and stays as it was for those who have it open.
 
+mod blocks;
 mod directory;
+mod disk;
 mod facts;
 mod git;
 mod pack;
+mod replace;
 mod stats;
 
+pub use blocks::Damage;
 pub use directory::{Directory, Location, StoreError, WriterLock};
 pub use facts::{FactsKey, FactsStore, Notice};
 
+pub(crate) use blocks::{Blocks, Source, Summing, sums_length};
 pub(crate) use stats::{Known, Stats};

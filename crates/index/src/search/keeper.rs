@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::part::Part;
 use super::part_writer::{Content, FileInput, write};
 use super::unit::Unit;
+use crate::scan::Stamp;
 use crate::store::{Directory, StoreError};
 
 /// The large part, and the small one for what changed since.
@@ -32,6 +33,8 @@ pub(crate) struct TreeFile<'a> {
 #[derive(Default)]
 pub(crate) struct Keeper {
     large: Option<Part>,
+    /// The file of the large part as it was opened.
+    stamp: Option<Stamp>,
     /// Files that the large part does not have, in path order, as the small part on disk has them.
     recent: Vec<Recent>,
 }
@@ -47,8 +50,10 @@ struct Recent {
 impl Keeper {
     /// Takes over what lies in a directory. What is damaged or of another version is as if it were not there.
     pub(crate) fn open(directory: &Path) -> Keeper {
+        let path = directory.join(PARTS[0]);
         Keeper {
-            large: Part::open(&directory.join(PARTS[0])).filter(Part::is_whole),
+            stamp: stamp_of(&path),
+            large: Part::open(&path).ok().flatten().filter(Part::is_whole),
             ..Keeper::default()
         }
     }
@@ -56,6 +61,25 @@ impl Keeper {
     /// Makes the parts on disk cover these files, which are in path order. `make` gives the unit of a file by its number;
     /// none where the file changed in the meantime, which the next update sees.
     pub(crate) fn update(
+        &mut self,
+        directory: &Directory,
+        files: &[TreeFile<'_>],
+        make: &(dyn Fn(usize) -> Option<Unit> + Sync),
+    ) -> Result<(), StoreError> {
+        // Whatever happened to the file since it was written here, it was not this process.
+        if self.large.is_some() && self.stamp != stamp_of(&directory.location().directory.join(PARTS[0])) {
+            *self = Keeper::open(&directory.location().directory);
+        }
+        let updated = self.try_update(directory, files, make);
+        if self.large.as_ref().is_none_or(|large| large.damage().is_none()) {
+            return updated;
+        }
+        // What was taken over from it cannot be told from what was not.
+        *self = Keeper::default();
+        self.try_update(directory, files, make)
+    }
+
+    fn try_update(
         &mut self,
         directory: &Directory,
         files: &[TreeFile<'_>],
@@ -90,6 +114,8 @@ impl Keeper {
     /// Whether the small part on disk holds exactly these files.
     fn has_recent(&self, directory: &Directory, files: &[TreeFile<'_>], missing: &[usize]) -> bool {
         let part = Part::open(&directory.location().directory.join(PARTS[1]));
+        // A damaged one is there, and not as it should be.
+        let Ok(part) = part else { return false };
         match (self.large.as_ref(), part) {
             (None, _) => false,
             (Some(_), None) => missing.is_empty(),
@@ -130,7 +156,8 @@ impl Keeper {
         }
         let path = directory.replace(PARTS[0], |file| write(self.large.as_ref(), &inputs, file))?;
         drop(fs::remove_file(directory.location().directory.join(PARTS[1])));
-        self.large = Part::open(&path);
+        self.stamp = stamp_of(&path);
+        self.large = Part::open(&path).ok().flatten();
         self.recent.clear();
         Ok(())
     }
@@ -179,6 +206,10 @@ impl Keeper {
             unit,
         })
     }
+}
+
+fn stamp_of(path: &Path) -> Option<Stamp> {
+    fs::symlink_metadata(path).ok().map(|metadata| Stamp::of(&metadata))
 }
 
 impl TreeFile<'_> {

@@ -1,4 +1,4 @@
-//! A part of the search index: one mapped file of terms, postings and vectors, for some of the files of a tree.
+//! A part of the search index: one file of terms, postings and vectors, for some of the files of a tree.
 //!
 //! ```text
 //! header      magic, versions, lengths, checksum
@@ -10,12 +10,13 @@
 //! terms       ends of the texts and of the postings, in order of the texts
 //! postings    for each term: steps from chunk to chunk, and weights
 //! text        terms, then what files refer to
+//! sums        of each block of all that follows the header; see [`Blocks`]
 //! ```
 //!
-//! As with the snapshot, opening checks the header alone; every later access is checked where it happens, so damage gives
-//! fewer answers, never a panic. A posting is the step to its chunk, doubled, plus one where a byte of weight above 1 follows.
+//! As with the snapshot, opening checks the header and the table of checksums alone; the rest is compared with them when it is
+//! first read. What is damaged reads as if it were not there, and [`Part::damage`] says so. A posting is the step to its chunk, doubled, plus one where a byte of weight above 1 follows.
 
-use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -27,11 +28,12 @@ use super::signs;
 use super::vector::PACKED;
 use crate::scan::DECODE_VERSION;
 use crate::snapshot::SNAPSHOT_VERSION;
+use crate::store::{Blocks, Damage, Source, sums_length};
 
 /// First bytes of every part.
 pub(super) const MAGIC: [u8; 8] = *b"LACONSE\n";
 /// Version of the layout and of what is counted. Raise it when the same file gives other terms or vectors.
-pub(super) const SEARCH_VERSION: u32 = 2;
+pub(super) const SEARCH_VERSION: u32 = 3;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy)]
 #[repr(C)]
@@ -40,7 +42,7 @@ pub(super) struct Header {
     /// See [`versions`].
     pub(super) versions: [U32; 4],
     pub(super) file_length: U64,
-    /// BLAKE3 of all that follows the header.
+    /// See [`Header::sum`].
     pub(super) checksum: [u8; 32],
     pub(super) files: U32,
     pub(super) chunks: U32,
@@ -51,6 +53,18 @@ pub(super) struct Header {
     pub(super) sign_blocks: U32,
     pub(super) postings: U64,
     pub(super) text: U64,
+}
+
+impl Header {
+    /// BLAKE3 of the other fields and of the checksums at the end.
+    pub(super) fn sum(&self, sums: &[u8]) -> [u8; 32] {
+        let mut fields = *self;
+        fields.checksum = [0; 32];
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(fields.as_bytes());
+        hasher.update(sums);
+        *hasher.finalize().as_bytes()
+    }
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone, Copy)]
@@ -93,7 +107,7 @@ pub(super) fn versions() -> [U32; 4] {
 
 /// An open part.
 pub(crate) struct Part {
-    map: memmap2::Mmap,
+    blocks: Blocks,
     files: Range<usize>,
     chunks: Range<usize>,
     squares: Range<usize>,
@@ -114,68 +128,92 @@ pub(crate) struct PartFile<'a> {
 }
 
 impl Part {
-    /// Opens a part; `None` where there is none, or one of another version, or something else.
-    pub(crate) fn open(path: &Path) -> Option<Part> {
-        let file = File::open(path).ok()?;
-        #[expect(
-            unsafe_code,
-            reason = "a map is sound while nobody truncates the file: parts are only ever replaced by rename"
-        )]
-        let map = unsafe { memmap2::Mmap::map(&file) }.ok()?;
-        let (header, _) = Header::read_from_prefix(&map[..]).ok()?;
-        if header.magic != MAGIC
-            || header.versions != versions()
-            || header.model.get() != model_stamp()
-            || header.file_length.get() != map.len() as u64
-        {
-            return None;
+    /// Opens a part; `None` where there is none, or one of another version.
+    pub(crate) fn open(path: &Path) -> Result<Option<Part>, Damage> {
+        let damaged = |reason: String| Damage {
+            path: path.to_path_buf(),
+            reason,
+        };
+        let unreadable = |error: io::Error| damaged(format!("it cannot be read: {error}"));
+        let source = match Source::open(path) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let head = source.peek(0..size_of::<Header>()).map_err(unreadable)?;
+        let header = Header::read_from_bytes(&head).map_err(|_| damaged("it is too short".to_owned()))?;
+        if header.magic != MAGIC {
+            return Err(damaged("it does not start as a search index".to_owned()));
         }
-        let mut at = size_of::<Header>();
+        if header.versions != versions() || header.model.get() != model_stamp() {
+            return Ok(None);
+        }
+        let wrong_length = || damaged("its length is not the one announced".to_owned());
+        if header.file_length.get() != source.length() as u64 {
+            return Err(wrong_length());
+        }
+        let mut at = head.len();
         let mut section = |count: u64, size: usize| {
             let length = usize::try_from(count).ok()?.checked_mul(size)?;
-            let end = at.checked_add(length).filter(|&end| end <= map.len())?;
-            let range = at..end;
-            at = end;
+            let range = at..at.checked_add(length).filter(|&end| end <= source.length())?;
+            at = range.end;
             Some(range)
         };
         let (chunks, terms) = (u64::from(header.chunks.get()), u64::from(header.terms.get()));
-        let files = section(u64::from(header.files.get()) + 1, size_of::<FileRow>())?;
-        let chunk_rows = section(chunks, size_of::<ChunkRow>())?;
-        let squares = section(chunks, size_of::<U16>())?;
-        let vectors = section(chunks, PACKED)?;
-        let signs = section(u64::from(header.sign_blocks.get()), signs::BLOCK)?;
-        let term_rows = section(terms, size_of::<TermRow>())?;
-        let postings = section(header.postings.get(), 1)?;
-        let text = section(header.text.get(), 1)?;
-        (text.end == map.len()).then_some(Part {
+        let mut sections = || {
+            Some([
+                section(u64::from(header.files.get()) + 1, size_of::<FileRow>())?,
+                section(chunks, size_of::<ChunkRow>())?,
+                section(chunks, size_of::<U16>())?,
+                section(chunks, PACKED)?,
+                section(u64::from(header.sign_blocks.get()), signs::BLOCK)?,
+                section(terms, size_of::<TermRow>())?,
+                section(header.postings.get(), 1)?,
+                section(header.text.get(), 1)?,
+            ])
+        };
+        let [files, chunks, squares, vectors, signs, terms, postings, text] = sections().ok_or_else(wrong_length)?;
+        let end = text.end;
+        if end.checked_add(sums_length(end - head.len())) != Some(source.length()) {
+            return Err(wrong_length());
+        }
+        let sums = source.peek(end..source.length()).map_err(unreadable)?;
+        if header.sum(&sums) != header.checksum {
+            return Err(damaged("the checksum of its header is wrong".to_owned()));
+        }
+        Ok(Some(Part {
+            blocks: Blocks::new(source, &head, &sums).map_err(unreadable)?,
             files,
-            chunks: chunk_rows,
+            chunks,
             squares,
             vectors,
             signs,
-            terms: term_rows,
+            terms,
             postings,
             text,
-            map,
-        })
+        }))
     }
 
-    /// Whether every byte is as it was written.
+    /// Whether every byte on disk is as it was written.
     pub(crate) fn is_whole(&self) -> bool {
-        Header::read_from_prefix(&self.map[..])
-            .is_ok_and(|(header, rest)| *blake3::hash(rest).as_bytes() == header.checksum)
+        self.blocks.verify().is_ok()
+    }
+
+    /// What was found to be damaged so far.
+    pub(crate) fn damage(&self) -> Option<&Damage> {
+        self.blocks.damage()
     }
 
     pub(crate) fn file_count(&self) -> usize {
-        self.file_rows().len().saturating_sub(1)
+        (self.files.len() / size_of::<FileRow>()).saturating_sub(1)
     }
 
     pub(crate) fn chunk_count(&self) -> usize {
-        self.chunk_rows().len()
+        self.chunks.len() / size_of::<ChunkRow>()
     }
 
     pub(crate) fn file(&self, number: usize) -> Option<PartFile<'_>> {
-        let row = self.file_rows().get(number)?;
+        let row: &FileRow = self.row(&self.files, number).filter(|_| number < self.file_count())?;
         let start = row.text_start.get() as usize;
         let path_end = start.checked_add(row.path_length.get() as usize)?;
         let package_end = path_end + usize::from(row.package_length.get());
@@ -189,8 +227,8 @@ impl Part {
 
     /// The chunks of a file.
     pub(crate) fn chunks_of(&self, file: usize) -> Range<usize> {
-        let rows = self.file_rows();
-        match (rows.get(file), rows.get(file + 1)) {
+        let row = |number: usize| self.row::<FileRow>(&self.files, number);
+        match (row(file), row(file + 1)) {
             (Some(row), Some(next)) => {
                 let limit = self.chunk_count();
                 let end = (next.first_chunk.get() as usize).min(limit);
@@ -209,26 +247,25 @@ impl Part {
     }
 
     pub(crate) fn vectors(&self) -> &[u8] {
-        &self.map[self.vectors.clone()]
+        self.blocks.get(self.vectors.clone()).unwrap_or_default()
     }
 
     /// The signs of all vectors, where this part has them.
     pub(crate) fn signs(&self) -> Option<&[u8]> {
         let whole = self.signs.len() == signs::blocks(self.chunk_count()) * signs::BLOCK;
-        whole.then(|| &self.map[self.signs.clone()])
+        whole.then(|| self.blocks.get(self.signs.clone())).flatten()
     }
 
     pub(crate) fn term_count(&self) -> usize {
-        self.term_rows().len()
+        self.terms.len() / size_of::<TermRow>()
     }
 
     /// A term by its rank.
     pub(crate) fn term(&self, rank: usize) -> &str {
-        let rows = self.term_rows();
-        let start = rank.checked_sub(1).and_then(|before| rows.get(before));
+        let end = |rank: usize| self.row::<TermRow>(&self.terms, rank);
+        let start = rank.checked_sub(1).and_then(end);
         let start = start.map_or(0, |row| row.text_end.get() as usize);
-        let end = rows.get(rank).map_or(0, |row| row.text_end.get() as usize);
-        self.text(start..end)
+        self.text(start..end(rank).map_or(0, |row| row.text_end.get() as usize))
     }
 
     /// The rank of a term.
@@ -239,28 +276,32 @@ impl Part {
 
     /// The chunks of the term with this rank, with their weights.
     pub(crate) fn postings(&self, rank: usize) -> Postings<'_> {
-        let rows = self.term_rows();
-        let start = rank.checked_sub(1).and_then(|before| rows.get(before));
+        let end = |rank: usize| self.row::<TermRow>(&self.terms, rank);
+        let start = rank.checked_sub(1).and_then(end);
         let start = start.map_or(0, |row| row.postings_end.get() as usize);
-        let end = rows.get(rank).map_or(0, |row| row.postings_end.get() as usize);
-        Postings::new(self.map[self.postings.clone()].get(start..end).unwrap_or_default())
+        let end = end(rank).map_or(0, |row| row.postings_end.get() as usize);
+        Postings::new(self.bytes_in(&self.postings, start..end).unwrap_or_default())
     }
 
-    fn rows<T: FromBytes + Immutable + KnownLayout>(&self, range: &Range<usize>) -> &[T] {
-        let bytes = &self.map[range.clone()];
+    fn rows<T: FromBytes + Immutable + KnownLayout>(&self, section: &Range<usize>) -> &[T] {
+        let bytes = self.blocks.get(section.clone()).unwrap_or_default();
         <[T]>::ref_from_bytes(bytes).unwrap_or_default()
     }
 
-    fn file_rows(&self) -> &[FileRow] {
-        self.rows(&self.files)
+    fn row<T: FromBytes + Immutable + KnownLayout>(&self, section: &Range<usize>, number: usize) -> Option<&T> {
+        let start = number.checked_mul(size_of::<T>())?;
+        T::ref_from_bytes(self.bytes_in(section, start..start.checked_add(size_of::<T>())?)?).ok()
     }
 
-    fn term_rows(&self) -> &[TermRow] {
-        self.rows(&self.terms)
+    fn bytes_in(&self, section: &Range<usize>, range: Range<usize>) -> Option<&[u8]> {
+        if range.start > range.end || range.end > section.len() {
+            return None;
+        }
+        self.blocks.get(section.start + range.start..section.start + range.end)
     }
 
     fn text(&self, range: Range<usize>) -> &str {
-        let bytes = self.map[self.text.clone()].get(range).unwrap_or_default();
+        let bytes = self.bytes_in(&self.text, range).unwrap_or_default();
         std::str::from_utf8(bytes).unwrap_or("")
     }
 }

@@ -14,6 +14,7 @@ use super::signs::{APPROXIMATE_FROM, Signs, blocks};
 use super::unit::Unit;
 use super::vector::{PACKED, squares};
 use crate::snapshot::names::Names;
+use crate::store::Summing;
 
 /// One file of a part.
 pub(crate) struct FileInput<'a> {
@@ -128,6 +129,10 @@ fn write_with(
     sink.put(&lists.postings)?;
     sink.put(&lists.text)?;
     sink.put(&text)?;
+    // What was copied from the older part must have been right, or the damage would get a checksum of its own.
+    if let Some(damage) = old.and_then(Part::damage) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, damage.clone()));
+    }
     sink.finish(Header {
         magic: MAGIC,
         versions: versions(),
@@ -274,7 +279,7 @@ fn cut(text: &str, limit: usize) -> &str {
 /// Writes what follows the header, then the header.
 struct Sink<'w, W: Write + Seek> {
     out: io::BufWriter<&'w mut W>,
-    hasher: blake3::Hasher,
+    sums: Summing,
     length: u64,
 }
 
@@ -282,7 +287,7 @@ impl<'w, W: Write + Seek> Sink<'w, W> {
     fn new(out: &'w mut W) -> io::Result<Self> {
         let mut sink = Sink {
             out: io::BufWriter::with_capacity(1 << 18, out),
-            hasher: blake3::Hasher::new(),
+            sums: Summing::new(),
             length: size_of::<Header>() as u64,
         };
         sink.out.write_all(&[0; size_of::<Header>()])?;
@@ -290,17 +295,19 @@ impl<'w, W: Write + Seek> Sink<'w, W> {
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.hasher.update(bytes);
+        self.sums.put(bytes);
         self.length += bytes.len() as u64;
         self.out.write_all(bytes)
     }
 
     fn finish(mut self, header: Header) -> io::Result<()> {
-        let header = Header {
-            file_length: U64::new(self.length),
-            checksum: *self.hasher.finalize().as_bytes(),
+        let sums = self.sums.finish();
+        self.out.write_all(&sums)?;
+        let mut header = Header {
+            file_length: U64::new(self.length + sums.len() as u64),
             ..header
         };
+        header.checksum = header.sum(&sums);
         self.out.seek(SeekFrom::Start(0))?;
         self.out.write_all(header.as_bytes())?;
         self.out.flush()
@@ -364,7 +371,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("search");
         std::fs::write(&path, bytes).unwrap();
-        Part::open(&path).unwrap()
+        Part::open(&path).unwrap().unwrap()
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::vector::{Asked, PACKED};
 use super::words::{MAX_TERM, for_each_word, is_stop_word, stem};
 use crate::model::FileId;
 use crate::snapshot::{Snapshot, SymbolId, SymbolView};
+use crate::store::Damage;
 
 /// Which evidence of the text counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +73,8 @@ pub struct SearchIndex {
     places: Vec<Option<(u32, u32)>>,
     missing: usize,
     scan: Scan,
+    /// Of a part that could not be opened at all.
+    damage: Option<Damage>,
 }
 
 struct LivePart {
@@ -96,15 +99,16 @@ const MOST_COUNTED: usize = 512;
 impl SearchIndex {
     /// Opens the parts that lie in an index directory and finds out what of them is true of the snapshot.
     pub fn open(directory: &Path, snapshot: &Snapshot) -> SearchIndex {
-        let parts = super::keeper::PARTS
-            .iter()
-            .filter_map(|name| Part::open(&directory.join(name)));
         let mut index = SearchIndex {
             places: vec![None; snapshot.file_count()],
             ..SearchIndex::default()
         };
-        for part in parts {
-            index.add(part, snapshot);
+        for name in super::keeper::PARTS {
+            match Part::open(&directory.join(name)) {
+                Ok(Some(part)) => index.add(part, snapshot),
+                Ok(None) => {}
+                Err(damage) => index.damage = Some(damage),
+            }
         }
         index.missing = index.places.iter().filter(|place| place.is_none()).count();
         // By what is true of the snapshot alone: the answer is the same however its chunks lie in parts.
@@ -124,6 +128,12 @@ impl SearchIndex {
                 part.signs.add(part.part.vectors());
             }
         }
+    }
+
+    /// What was found to be damaged so far; see [`Snapshot::damage`].
+    pub fn damage(&self) -> Option<Damage> {
+        let parts = self.parts.iter().filter_map(|part| part.part.damage());
+        parts.chain(&self.damage).next().cloned()
     }
 
     /// How vectors are found.
@@ -179,7 +189,7 @@ impl SearchIndex {
             let range = part.chunks_of(at);
             files[range.clone()].fill(candidate.id().0);
             self.live += range.len();
-            let rows = &part.chunk_rows()[range];
+            let rows = part.chunk_rows().get(range).unwrap_or_default();
             self.length += rows.iter().map(|row| u64::from(row.length.get())).sum::<u64>();
         }
         self.parts.push(LivePart {
@@ -287,8 +297,9 @@ impl SearchIndex {
                 let rows = part.part.chunk_rows();
                 for (chunk, weight) in part.part.postings(rank) {
                     let chunk = chunk as usize;
-                    if part.files.get(chunk).is_some_and(|&file| file != GONE) {
-                        found.push((part.first + chunk, weight, rows[chunk].length.get()));
+                    let is_live = part.files.get(chunk).is_some_and(|&file| file != GONE);
+                    if let Some(row) = rows.get(chunk).filter(|_| is_live) {
+                        found.push((part.first + chunk, weight, row.length.get()));
                     }
                 }
             }

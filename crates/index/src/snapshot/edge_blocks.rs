@@ -130,28 +130,50 @@ impl EdgeWriter {
     }
 }
 
+/// Where edges are stored.
+pub(crate) trait Stored<'a>: Copy {
+    /// How many blocks there are.
+    fn block_count(&self) -> usize;
+    /// Where a block starts among the bytes of all edges.
+    fn block(&self, number: usize) -> Option<usize>;
+    /// The bytes of edges from a place on: at least so many where there are so many, nothing where they cannot be had.
+    fn bytes(&self, at: usize, at_least: usize) -> &'a [u8];
+}
+
 /// Reads edges by number; fastest in rising order.
 #[derive(Clone)]
-pub(crate) struct EdgeReader<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) blocks: &'a [U32],
-    pub(crate) forms: &'a [U16],
-    pub(crate) position: Position,
+pub(crate) struct EdgeReader<'a, S> {
+    stored: S,
+    forms: &'a [U16],
+    position: Position,
+    /// Bytes that were asked for last, and where they stand among all.
+    bytes: &'a [u8],
+    bytes_at: usize,
 }
 
 /// How far a reader is: the edge that comes next, where it lies, and what it is told from.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Position {
+struct Position {
     next: u32,
     at: usize,
     target: u32,
     line: u32,
 }
 
-impl EdgeReader<'_> {
+impl<'a, S: Stored<'a>> EdgeReader<'a, S> {
+    pub(crate) fn new(stored: S, forms: &'a [U16]) -> EdgeReader<'a, S> {
+        EdgeReader {
+            stored,
+            forms,
+            position: Position::default(),
+            bytes: &[],
+            bytes_at: 0,
+        }
+    }
+
     /// Most edges there can be.
     pub(crate) fn capacity(&self) -> usize {
-        self.blocks.len() * BLOCK as usize
+        self.stored.block_count().saturating_mul(BLOCK as usize)
     }
 
     /// The edge of a number; `None` where the bytes do not hold it.
@@ -175,10 +197,19 @@ impl EdgeReader<'_> {
     fn read(&mut self) -> Option<Edge> {
         let position = &mut self.position;
         if position.next.is_multiple_of(BLOCK) {
-            position.at = self.blocks.get((position.next / BLOCK) as usize)?.get() as usize;
+            position.at = self.stored.block((position.next / BLOCK) as usize)?;
             (position.target, position.line) = (0, 0);
         }
-        let mut rest = self.bytes.get(position.at..)?;
+        let known = position.at.checked_sub(self.bytes_at);
+        let known = known.and_then(|from| self.bytes.get(from..));
+        let mut rest = match known {
+            Some(rest) if rest.len() >= 4 * MAX_BYTES => rest,
+            _ => {
+                self.bytes = self.stored.bytes(position.at, 4 * MAX_BYTES);
+                self.bytes_at = position.at;
+                self.bytes
+            }
+        };
         let all = rest.len();
         let form = self.forms.get(take_number(&mut rest)? as usize)?.get();
         position.target = position.target.wrapping_add(unfolded(take_number(&mut rest)?));
@@ -292,13 +323,31 @@ mod tests {
 
     use super::*;
 
-    fn reader<'a>(bytes: &'a [u8], writer: &'a EdgeWriter) -> EdgeReader<'a> {
-        EdgeReader {
-            bytes,
-            blocks: &writer.blocks,
-            forms: writer.forms.table(),
-            position: Position::default(),
+    #[derive(Clone, Copy)]
+    struct InMemory<'a> {
+        bytes: &'a [u8],
+        blocks: &'a [U32],
+    }
+
+    impl<'a> Stored<'a> for InMemory<'a> {
+        fn block_count(&self) -> usize {
+            self.blocks.len()
         }
+
+        fn block(&self, number: usize) -> Option<usize> {
+            Some(self.blocks.get(number)?.get() as usize)
+        }
+
+        /// No more than was asked for, so that readers go on asking.
+        fn bytes(&self, at: usize, at_least: usize) -> &'a [u8] {
+            let rest = self.bytes.get(at..).unwrap_or_default();
+            &rest[..rest.len().min(at_least + at % 7)]
+        }
+    }
+
+    fn reader<'a>(bytes: &'a [u8], writer: &'a EdgeWriter) -> EdgeReader<'a, InMemory<'a>> {
+        let blocks = &writer.blocks;
+        EdgeReader::new(InMemory { bytes, blocks }, writer.forms.table())
     }
 
     fn edges() -> impl Strategy<Value = Vec<Edge>> {
@@ -341,7 +390,7 @@ mod tests {
         fn damaged_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..200), blocks in prop::collection::vec(any::<u32>(), 0..4), number in any::<u32>()) {
             let blocks: Vec<U32> = blocks.into_iter().map(U32::new).collect();
             let forms = [U16::new(3), U16::new(u16::MAX)];
-            let mut reader = EdgeReader { bytes: &bytes, blocks: &blocks, forms: &forms, position: Position::default() };
+            let mut reader = EdgeReader::new(InMemory { bytes: &bytes, blocks: &blocks }, &forms);
             reader.get(number);
             for number in 0..64 {
                 reader.get(number);

@@ -9,7 +9,7 @@ use std::ops::{BitOr, Range};
 use syntax::facts::Position;
 use zerocopy::little_endian::U32;
 
-use super::edge_blocks::{Edge, EdgeReader, Position as ReaderPosition, Rising, rising_count};
+use super::edge_blocks::{Edge, EdgeReader, Rising, Stored, rising_count};
 use super::format::{EDGE_KINDS, TextRecord};
 use super::{ExternalId, Snapshot, SymbolId};
 use crate::model::{EdgeKind, FileId, Origin};
@@ -117,7 +117,7 @@ pub struct EdgeView {
 /// Iterator over edges; see [`Snapshot::outgoing`] and [`Snapshot::incoming`].
 pub struct Edges<'a> {
     snapshot: &'a Snapshot,
-    reader: EdgeReader<'a>,
+    reader: EdgeReader<'a, &'a Snapshot>,
     numbers: Numbers<'a>,
     kinds: EdgeKinds,
     /// Lambdas are symbols of their own.
@@ -159,8 +159,8 @@ impl Iterator for Edges<'_> {
                 Numbers::In(entries) => (entries.next()?, None),
                 Numbers::All { from, run } => {
                     let number = run.next()?;
-                    let offsets: &[U32] = snapshot.records(&snapshot.known.out_offsets);
-                    while offsets.get(*from as usize + 1).is_some_and(|end| end.get() <= number) {
+                    let end = |from: u32| snapshot.record::<U32>(&snapshot.known.out_offsets, from as usize + 1);
+                    while end(*from).is_some_and(|end| end.get() <= number) {
                         *from += 1;
                     }
                     (number, Some(SymbolId(*from)))
@@ -260,7 +260,7 @@ impl Snapshot {
     /// The numbers of the edges that end in a target.
     fn incoming_bytes(&self, target: usize) -> &[u8] {
         let run = self.run(&self.known.in_offsets, target);
-        self.bytes_of(&self.known.in_edges).get(run).unwrap_or_default()
+        self.bytes_in(&self.known.in_edges, run).unwrap_or_default()
     }
 
     /// All edges, by source.
@@ -296,18 +296,13 @@ impl Snapshot {
         }
     }
 
-    fn edge_reader(&self) -> EdgeReader<'_> {
-        EdgeReader {
-            bytes: self.bytes_of(&self.known.edges),
-            blocks: self.records(&self.known.edge_blocks),
-            forms: self.records(&self.known.edge_forms),
-            position: ReaderPosition::default(),
-        }
+    fn edge_reader(&self) -> EdgeReader<'_, &Snapshot> {
+        EdgeReader::new(self, self.records(&self.known.edge_forms))
     }
 
     /// Number of external symbols.
     pub fn external_count(&self) -> usize {
-        self.external_records().len()
+        self.count::<TextRecord>(&self.known.externals)
     }
 
     /// The names of all external symbols (`npm:react::useState`), in byte order.
@@ -317,7 +312,8 @@ impl Snapshot {
 
     /// The name of an external symbol; empty for a number that is not one.
     pub fn external(&self, id: ExternalId) -> &str {
-        self.external_records().get(id.0 as usize).map_or("", |record| {
+        let record: Option<&TextRecord> = self.record(&self.known.externals, id.0 as usize);
+        record.map_or("", |record| {
             self.text(&self.known.misc_text, record.start.get(), record.length.get() as usize)
         })
     }
@@ -345,13 +341,29 @@ impl Snapshot {
         });
         let file = self.file(FileId(after.checked_sub(1)? as u32))?;
         let symbols = file.symbol_range();
-        let offsets: &[U32] = self.records(&self.known.out_offsets);
-        let offsets = offsets.get(symbols.start as usize..symbols.end as usize)?;
+        let offsets: &[U32] = self.records_in(&self.known.out_offsets, symbols.start as usize..symbols.end as usize)?;
         let after = offsets.partition_point(|start| start.get() <= edge);
         Some(SymbolId(symbols.start + after.checked_sub(1)? as u32))
     }
+}
 
-    fn external_records(&self) -> &[TextRecord] {
-        self.records(&self.known.externals)
+impl<'a> Stored<'a> for &'a Snapshot {
+    fn block_count(&self) -> usize {
+        self.count::<U32>(&self.known.edge_blocks)
+    }
+
+    fn block(&self, number: usize) -> Option<usize> {
+        let start: &U32 = self.record(&self.known.edge_blocks, number)?;
+        Some(start.get() as usize)
+    }
+
+    fn bytes(&self, at: usize, at_least: usize) -> &'a [u8] {
+        let section = &self.known.edges;
+        let start = section.start.saturating_add(at);
+        let end = self
+            .blocks
+            .end_of_block(start.saturating_add(at_least))
+            .min(section.end);
+        self.blocks.get(start..end).unwrap_or_default()
     }
 }

@@ -1,8 +1,8 @@
-//! The bytes of a snapshot: a header, a table of sections, and sections that are arrays of fixed little-endian records.
+//! The bytes of a snapshot: a header, a table of sections, sections that are arrays of fixed little-endian records, and the
+//! checksums of all blocks of the sections (see [`crate::store::Blocks`]).
 //!
-//! Records have alignment 1 and every bit pattern is a valid value, so a section can be viewed in place without copying
-//! and damaged bytes can give wrong answers at worst, never undefined behaviour. Numbers inside records are checked where
-//! they are used.
+//! Records have alignment 1 and every bit pattern is a valid value, so a section can be viewed in place without copying. Numbers
+//! inside records are checked where they are used all the same: what is damaged reads as if it were not there.
 
 use syntax::facts::{Kind, Visibility};
 use zerocopy::little_endian::{U16, U32, U64};
@@ -13,7 +13,7 @@ use crate::model::{EdgeKind, Origin};
 /// First bytes of every snapshot.
 pub(crate) const MAGIC: [u8; 8] = *b"LACONSN\n";
 /// Version of the layout. A file of any other version is rebuilt, not read.
-pub const SNAPSHOT_VERSION: u32 = 4;
+pub const SNAPSHOT_VERSION: u32 = 5;
 /// Most sections a header may announce.
 pub(crate) const MAX_SECTIONS: u32 = 256;
 
@@ -34,9 +34,11 @@ record! {
         section_count: U32,
         /// Length of the whole file, so that a truncated one is told at once.
         file_length: U64,
+        /// Bytes between the section table and the checksums at the end.
+        body_length: U64,
         /// Digest of everything the snapshot was made from.
         tree: [u8; 32],
-        /// BLAKE3 of the fields above and of the section table.
+        /// BLAKE3 of the fields above, of the section table and of the checksums at the end.
         checksum: [u8; 32],
     }
 }
@@ -49,9 +51,15 @@ record! {
         item_size: U32,
         offset: U64,
         length: U64,
-        /// First half of the section's BLAKE3.
-        checksum: [u8; 16],
     }
+}
+
+/// Sections start at multiples of this.
+pub(crate) const ALIGNMENT: usize = 64;
+
+/// Bytes of the header and of the table of so many sections, up to where the first one starts.
+pub(crate) fn head_length(sections: usize) -> usize {
+    (size_of::<Header>() + sections * size_of::<SectionEntry>()).next_multiple_of(ALIGNMENT)
 }
 
 record! {

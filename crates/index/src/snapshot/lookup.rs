@@ -104,8 +104,7 @@ impl Snapshot {
 
     /// How many distinct names there are; they are numbered in folded order.
     pub fn name_count(&self) -> usize {
-        let offsets: &[U32] = self.records(&self.known.name_offsets);
-        offsets.len().saturating_sub(1)
+        self.count::<U32>(&self.known.name_offsets).saturating_sub(1)
     }
 
     /// A distinct name as its first symbol writes it.
@@ -115,11 +114,10 @@ impl Snapshot {
 
     /// The symbols of a distinct name, in path and source order.
     pub fn symbols_of_name(&self, number: usize) -> impl Iterator<Item = SymbolView<'_>> {
-        let symbols: &[U32] = self.records(&self.known.name_symbols);
-        let run = symbols
-            .get(self.run(&self.known.name_offsets, number))
-            .unwrap_or_default();
-        run.iter()
+        let run = self.run(&self.known.name_offsets, number);
+        let symbols: &[U32] = self.records_in(&self.known.name_symbols, run).unwrap_or_default();
+        symbols
+            .iter()
             .filter_map(|symbol| self.symbol(SymbolId(symbol.get())))
             .filter(|symbol| !symbol.is_lambda())
     }

@@ -64,6 +64,9 @@ impl Segment {
         if facts.generated {
             flags.insert(FileFlags::GENERATED);
         }
+        if facts.is_unparsed() {
+            flags.insert(FileFlags::UNPARSED);
+        }
         let mut layout = Layout::new(facts);
         layout.place_definitions();
         layout.find_owners();

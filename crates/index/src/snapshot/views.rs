@@ -24,6 +24,8 @@ impl FileFlags {
     pub const GENERATED: FileFlags = FileFlags(1);
     /// Its bytes are not UTF-8 (or carry a byte order mark): offsets count in the decoded text.
     pub const DECODED: FileFlags = FileFlags(1 << 1);
+    /// It was given up as a whole, because of its size or of the work it takes: none of its symbols are known.
+    pub const UNPARSED: FileFlags = FileFlags(1 << 2);
 
     /// Whether all bits of `other` are set.
     pub fn contains(self, other: FileFlags) -> bool {
@@ -127,7 +129,7 @@ impl<'a> FileView<'a> {
 
     /// The numbers of its symbols, no more than there are: a damaged record must not be walked for four thousand million of them.
     pub fn symbol_range(&self) -> Range<u32> {
-        let count = self.snapshot.symbol_rows().len() as u32;
+        let count = self.snapshot.symbol_count() as u32;
         self.record.symbol_start.get()..self.next.symbol_start.get().min(count)
     }
 
@@ -412,7 +414,7 @@ pub struct Totals {
 impl Snapshot {
     /// Number of files.
     pub fn file_count(&self) -> usize {
-        self.file_records().len().saturating_sub(1)
+        self.count::<FileRecord>(&self.known.files).saturating_sub(1)
     }
 
     /// All files in path order.
@@ -422,11 +424,12 @@ impl Snapshot {
 
     /// One file.
     pub fn file(&self, id: FileId) -> Option<FileView<'_>> {
-        let records = self.file_records();
-        let next = records.get((id.0 as usize).checked_add(1)?)?;
+        let number = id.0 as usize;
+        let both = self.records_in(&self.known.files, number..number.checked_add(2)?)?;
+        let [record, next] = both else { return None };
         Some(FileView {
             snapshot: self,
-            record: records.get(id.0 as usize)?,
+            record,
             next,
             id,
         })
@@ -434,12 +437,12 @@ impl Snapshot {
 
     /// Number of symbols, files included.
     pub fn symbol_count(&self) -> usize {
-        self.symbol_rows().len()
+        self.count::<SymbolRow>(&self.known.symbols)
     }
 
     /// All symbols by file and source order, files included, lambdas not.
     pub fn symbols(&self) -> impl DoubleEndedIterator<Item = SymbolView<'_>> {
-        let rows = self.symbol_rows();
+        let rows: &[SymbolRow] = self.records(&self.known.symbols);
         let views = rows.iter().enumerate().map(move |(number, row)| SymbolView {
             snapshot: self,
             row,
@@ -450,7 +453,7 @@ impl Snapshot {
 
     /// One symbol.
     pub fn symbol(&self, id: SymbolId) -> Option<SymbolView<'_>> {
-        let row = self.symbol_rows().get(id.0 as usize)?;
+        let row = self.record(&self.known.symbols, id.0 as usize)?;
         Some(SymbolView {
             snapshot: self,
             row,
@@ -536,24 +539,21 @@ impl Snapshot {
         }
     }
 
-    fn file_records(&self) -> &[FileRecord] {
-        self.records(&self.known.files)
-    }
-
     /// One past the last edge, as the files tell.
     pub(super) fn edge_end(&self) -> u32 {
-        self.file_records().last().map_or(0, |end| end.edge_start.get())
-    }
-
-    fn symbol_rows(&self) -> &[SymbolRow] {
-        self.records(&self.known.symbols)
+        let last: Option<&FileRecord> = self.record(&self.known.files, self.file_count());
+        last.map_or(0, |end| end.edge_start.get())
     }
 
     /// The record of a symbol whose row is wide; empty where there is none.
     #[cold]
     fn wide_symbol(&self, id: SymbolId) -> SymbolRecord {
-        let wide: &[WideSymbol] = self.records(&self.known.wide_symbols);
-        let found = wide.binary_search_by_key(&id.0, |symbol| symbol.number.get());
-        found.map_or_else(|_| zerocopy::FromZeros::new_zeroed(), |at| wide[at].record)
+        let section = &self.known.wide_symbols;
+        let wide = |at: usize| self.record::<WideSymbol>(section, at);
+        let at = super::partition(self.count::<WideSymbol>(section), |at| {
+            wide(at).is_some_and(|symbol| symbol.number.get() < id.0)
+        });
+        let found = wide(at).filter(|symbol| symbol.number.get() == id.0);
+        found.map_or_else(zerocopy::FromZeros::new_zeroed, |symbol| symbol.record)
     }
 }

@@ -10,14 +10,15 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use super::edge_blocks::{Edge, EdgeWriter, Forms, put_rising};
 use super::format::{
-    EdgeBits, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry, SkippedRecord,
-    TextRecord, TotalsRecord, section,
+    ALIGNMENT, EdgeBits, FILE_KIND, FileRecord, Header, LanguageRecord, MAGIC, SNAPSHOT_VERSION, SectionEntry,
+    SkippedRecord, TextRecord, TotalsRecord, head_length, section,
 };
 use super::header_checksum;
 use super::names::Names;
 use super::segment::{EXTERNAL, FileEdge, FileEdges, Segment};
 use super::symbol_row::{SymbolRow, WideSymbol};
 use crate::scan::Skipped;
+use crate::store::Summing;
 
 /// All that a snapshot is made from.
 pub(crate) struct Input<'a> {
@@ -46,9 +47,9 @@ pub(crate) struct FileInput<'a> {
 }
 
 /// Number of sections that [`write`] makes.
-const SECTIONS: usize = 20;
-const ALIGNMENT: u64 = 64;
-const BLOCK: usize = 1 << 18;
+pub(crate) const SECTIONS: usize = 20;
+/// How much is written at a time.
+const BUFFER: usize = 1 << 18;
 
 /// Writes a whole snapshot.
 pub(crate) fn write(input: Input<'_>, out: &mut (impl Write + Seek + Send)) -> io::Result<()> {
@@ -442,9 +443,9 @@ impl NameTable {
 /// Writes sections one after the other and keeps their table.
 struct Sink<'w, W: Write + Seek> {
     out: &'w mut W,
-    /// What is neither hashed nor written yet. Hashing is several times faster in large blocks.
-    block: Vec<u8>,
-    hasher: blake3::Hasher,
+    /// What is not written yet.
+    buffer: Vec<u8>,
+    sums: Summing,
     position: u64,
     sections: Vec<SectionEntry>,
 }
@@ -453,57 +454,52 @@ impl<'w, W: Write + Seek> Sink<'w, W> {
     fn new(out: &'w mut W) -> io::Result<Self> {
         let mut sink = Sink {
             out,
-            block: Vec::with_capacity(BLOCK),
-            hasher: blake3::Hasher::new(),
+            buffer: Vec::with_capacity(BUFFER),
+            sums: Summing::new(),
             position: 0,
             sections: Vec::with_capacity(SECTIONS),
         };
-        let head = size_of::<Header>() + SECTIONS * size_of::<SectionEntry>();
+        let head = head_length(SECTIONS);
         sink.out.write_all(&vec![0; head])?;
         sink.position = head as u64;
         Ok(sink)
     }
 
     fn begin(&mut self, id: u32, item_size: usize) -> io::Result<()> {
-        let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
-        self.out.write_all(&[0; ALIGNMENT as usize][..padding as usize])?;
-        self.position += padding;
-        self.hasher.reset();
+        let padding = self.position.next_multiple_of(ALIGNMENT as u64) - self.position;
+        self.put(&[0; ALIGNMENT][..padding as usize])?;
         self.sections.push(SectionEntry {
             id: U32::new(id),
             item_size: U32::new(item_size as u32),
             offset: U64::new(self.position),
             length: U64::new(0),
-            checksum: [0; 16],
         });
         Ok(())
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.position += bytes.len() as u64;
-        if self.block.len() + bytes.len() > BLOCK {
-            self.write_block()?;
+        if self.buffer.len() + bytes.len() > BUFFER {
+            self.write_buffer()?;
         }
-        if bytes.len() > BLOCK {
-            self.hasher.update(bytes);
+        if bytes.len() > BUFFER {
+            self.sums.put(bytes);
             return self.out.write_all(bytes);
         }
-        self.block.extend_from_slice(bytes);
+        self.buffer.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn write_block(&mut self) -> io::Result<()> {
-        self.hasher.update(&self.block);
-        self.out.write_all(&self.block)?;
-        self.block.clear();
+    fn write_buffer(&mut self) -> io::Result<()> {
+        self.sums.put(&self.buffer);
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
         Ok(())
     }
 
     fn end(&mut self) -> io::Result<()> {
-        self.write_block()?;
         if let Some(entry) = self.sections.last_mut() {
             entry.length = U64::new(self.position - entry.offset.get());
-            entry.checksum.copy_from_slice(&self.hasher.finalize().as_bytes()[..16]);
         }
         Ok(())
     }
@@ -525,20 +521,26 @@ impl<'w, W: Write + Seek> Sink<'w, W> {
         self.end()
     }
 
-    fn finish(self, tree: [u8; 32]) -> io::Result<()> {
+    fn finish(mut self, tree: [u8; 32]) -> io::Result<()> {
         debug_assert_eq!(self.sections.len(), SECTIONS);
+        self.write_buffer()?;
+        let sums = self.sums.finish();
+        self.out.write_all(&sums)?;
         let mut header = Header {
             magic: MAGIC,
             version: U32::new(SNAPSHOT_VERSION),
             section_count: U32::new(self.sections.len() as u32),
-            file_length: U64::new(self.position),
+            file_length: U64::new(self.position + sums.len() as u64),
+            body_length: U64::new(self.position - head_length(SECTIONS) as u64),
             tree,
             checksum: [0; 32],
         };
-        header.checksum = header_checksum(&header, &self.sections);
+        let mut table = self.sections.as_bytes().to_vec();
+        table.resize(head_length(SECTIONS) - size_of::<Header>(), 0);
+        header.checksum = header_checksum(&header, &table, &sums);
         self.out.seek(SeekFrom::Start(0))?;
         self.out.write_all(header.as_bytes())?;
-        self.out.write_all(self.sections.as_bytes())?;
+        self.out.write_all(&table)?;
         self.out.flush()
     }
 }

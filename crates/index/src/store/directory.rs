@@ -10,7 +10,7 @@
 //! ```
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::git;
@@ -181,36 +181,6 @@ impl Directory {
             }
         }
         Ok(WriterLock { _file: file })
-    }
-
-    /// Replaces a file of the directory in one step. `write` fills a new file, which takes the name only when it is whole.
-    pub(crate) fn replace(
-        &self,
-        name: &str,
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> Result<PathBuf, StoreError> {
-        let path = self.location.directory.join(name);
-        let partial = self.location.directory.join(format!("{name}.partial"));
-        let attempt = || {
-            let mut file = File::options()
-                .create(true)
-                .truncate(true)
-                .read(true)
-                .write(true)
-                .open(&partial)?;
-            write(&mut file)?;
-            file.flush()?;
-            drop(file);
-            fs::rename(&partial, &path)
-        };
-        match attempt() {
-            Ok(()) => Ok(path),
-            Err(error) => {
-                // Best effort: the error that matters is the one being reported.
-                drop(fs::remove_file(&partial));
-                Err(StoreError::io("write", &path)(error))
-            }
-        }
     }
 
     /// Bytes on disk: snapshot and the like, and facts.

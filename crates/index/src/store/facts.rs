@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use syntax::FileFacts;
 
 use super::directory::StoreError;
-use super::pack::{Opened, Pack, PackWriter, decompress_record};
+use super::disk::{self, Output};
+use super::pack::{Opened, Pack, PackWriter, Record, decompress_record};
 use crate::scan::DECODE_VERSION;
 
 /// Name of a record: what the facts are of, and how they were made.
@@ -112,11 +113,11 @@ impl FactsStore {
                 Ok(Opened::Pack(pack)) => packs.push((path, Arc::new(pack))),
                 Ok(Opened::OtherVersion) => {
                     notices.push(Notice::OldFacts);
-                    drop(fs::remove_file(&path));
+                    drop(disk::remove(&path));
                 }
                 Ok(Opened::Damaged) => {
                     notices.push(Notice::DamagedFacts);
-                    drop(fs::remove_file(&path));
+                    drop(disk::remove(&path));
                 }
                 // Removed by another process that merged it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -137,10 +138,9 @@ impl FactsStore {
             if path.extension().is_none_or(|extension| extension != "open") {
                 continue;
             }
-            let abandoned = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
-            if abandoned {
+            let abandoned = disk::open(&path).is_ok_and(|file| file.try_lock().is_ok());
+            if abandoned && disk::rename(&path, &path.with_extension("pack")).is_ok() {
                 notices.push(Notice::InterruptedWriter);
-                drop(fs::rename(&path, path.with_extension("pack")));
             }
         }
         notices
@@ -197,7 +197,7 @@ impl FactsStore {
     pub fn close(&self) -> Result<(), StoreError> {
         match self.writer().take() {
             Some(open) if open.pack.len() == 0 => {
-                drop(fs::remove_file(&open.path));
+                drop(disk::remove(&open.path));
                 Ok(())
             }
             Some(open) => self.finish(open),
@@ -220,12 +220,14 @@ impl FactsStore {
             return Ok(());
         }
         let live: hashbrown::HashSet<[u8; 32]> = live.iter().map(|key| key.0).collect();
-        let needed: u64 = packs
-            .iter()
-            .flat_map(|(_, pack)| pack.records().collect::<Vec<_>>())
-            .filter(|record| live.contains(&record.key))
-            .map(|record| record.length() as u64)
-            .sum();
+        let mut needed = 0;
+        for (path, pack) in &packs {
+            let count = |_, record: Record<'_>| {
+                needed += u64::from(live.contains(&record.key)) * record.length() as u64;
+                Ok(())
+            };
+            pack.for_each_record(count).map_err(StoreError::io("read", path))?;
+        }
         let budget = (needed * KEEP_FACTOR).max(KEEP_BYTES);
         if packs.len() <= MANY_PACKS && total <= budget {
             return Ok(());
@@ -234,16 +236,17 @@ impl FactsStore {
         let failed = StoreError::io("write", &merged.path);
         let copy = |merged: &mut Writer| {
             for (_, pack) in &packs {
-                for record in pack.records() {
-                    if live.contains(&record.key) || merged.pack.size() + record.length() as u64 <= budget {
-                        merged.pack.append_record(&record)?;
+                pack.for_each_record(|_, record| {
+                    match live.contains(&record.key) || merged.pack.size() + record.length() as u64 <= budget {
+                        true => merged.pack.append_record(&record),
+                        false => Ok(()),
                     }
-                }
+                })?;
             }
             Ok(())
         };
         if let Err(error) = copy(&mut merged) {
-            drop(fs::remove_file(&merged.path));
+            drop(disk::remove(&merged.path));
             return Err(failed(error));
         }
         self.finish(merged)?;
@@ -252,7 +255,7 @@ impl FactsStore {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
             .retain(|(path, _)| !packs.iter().any(|(old, _)| old == path));
         for (path, _) in &packs {
-            drop(fs::remove_file(path));
+            drop(disk::remove(path));
         }
         Ok(())
     }
@@ -278,13 +281,8 @@ impl FactsStore {
         let name = format!("{now:013}-{}-{serial}.open", std::process::id());
         let path = self.directory.join(name);
         let failed = |error| StoreError::io("create", &path)(error);
-        let file = File::options()
-            .create_new(true)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(failed)?;
-        let lock = file.try_clone().map_err(failed)?;
+        let file = Output::new(&path).map_err(failed)?;
+        let lock = file.file().try_clone().map_err(failed)?;
         // Where locks do not work, an abandoned pack is only adopted too early, which loses nothing that is in it.
         drop(lock.try_lock());
         Ok(Writer {
@@ -298,7 +296,7 @@ impl FactsStore {
         let path = writer.path;
         writer.pack.finish().map_err(StoreError::io("write", &path))?;
         let finished = path.with_extension("pack");
-        fs::rename(&path, &finished).map_err(StoreError::io("write", &finished))?;
+        disk::rename(&path, &finished).map_err(StoreError::io("write", &finished))?;
         if let Opened::Pack(pack) =
             Pack::open(&finished, crate::EXTRACTION_VERSION).map_err(StoreError::io("read", &finished))?
         {

@@ -2,21 +2,23 @@
 //!
 //! Records are appended with a checksum each; a finished pack ends in a sorted index of keys. A pack whose writer was killed
 //! has no index: its records are then read one after the other, up to the first that is not whole, so nothing that reached
-//! the disk is lost. Packs are never changed once finished, so any number of processes may map them.
+//! the disk is lost. Packs are never changed once finished, so any number of processes may read them. What a pack holds is
+//! checked whenever it is read: the index when the pack is opened, a record each time.
 //!
 //! Why not an embedded database: facts are written once and read by key, several work trees write at the same time, and
 //! page-based stores round each large value up to whole pages. A pack is as big as its records.
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use zstd::bulk::{Compressor, Decompressor};
 
+use super::disk::{self, Output};
 use super::facts::FactsKey;
 
 const MAGIC: [u8; 8] = *b"LACONPK\n";
@@ -79,35 +81,39 @@ pub(super) enum Opened {
     Damaged,
 }
 
-/// A pack. The index is used through the map; records are read, so that facts passing through do not stay in memory.
+/// A pack. Its index is in memory; records are read when they are asked for, so that facts passing through do not stay.
 pub(super) struct Pack {
     file: File,
-    map: memmap2::Mmap,
+    path: PathBuf,
+    length: usize,
     index: Index,
     /// End of the last whole record.
     end: usize,
 }
 
 enum Index {
-    /// The sorted index in the file.
-    InFile { start: usize, entries: usize },
+    /// The sorted index as it stands in the file.
+    Sorted(Vec<u8>),
     /// Found by reading the records.
-    InMemory(HashMap<[u8; 32], u64>),
+    Found(HashMap<[u8; 32], u64>),
 }
 
 impl Pack {
     /// Opens a pack of the given version of facts.
     pub(super) fn open(path: &Path, facts_version: u32) -> io::Result<Opened> {
-        let file = File::open(path)?;
-        if file.metadata()?.len() < size_of::<Head>() as u64 {
+        let file = disk::open(path)?;
+        let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let mut pack = Pack {
+            file,
+            path: path.to_path_buf(),
+            length,
+            index: Index::Found(HashMap::new()),
+            end: length,
+        };
+        if length < size_of::<Head>() {
             return Ok(Opened::Damaged);
         }
-        #[expect(
-            unsafe_code,
-            reason = "a map is sound while nobody truncates the file: finished packs are only ever unlinked"
-        )]
-        let map = unsafe { memmap2::Mmap::map(&file)? };
-        let Ok((head, _)) = Head::read_from_prefix(&map[..]) else {
+        let Ok(head) = Head::read_from_bytes(&pack.bytes(0, size_of::<Head>())?) else {
             return Ok(Opened::Damaged);
         };
         if head.magic != MAGIC {
@@ -116,14 +122,44 @@ impl Pack {
         if head.version.get() != VERSION || head.facts_version.get() != facts_version {
             return Ok(Opened::OtherVersion);
         }
-        let (index, end) = match read_trailer(&map) {
-            Some((start, entries)) => (Index::InFile { start, entries }, start),
+        match pack.read_index()? {
+            Some((index, start)) => (pack.index, pack.end) = (Index::Sorted(index), start),
             None => {
-                let (records, end) = scan(&map);
-                (Index::InMemory(records), end)
+                let mut found = HashMap::new();
+                pack.end = pack.for_each_record(|at, record| {
+                    found.insert(record.key, at as u64);
+                    Ok(())
+                })?;
+                pack.index = Index::Found(found);
             }
+        }
+        Ok(Opened::Pack(pack))
+    }
+
+    /// The index at the end of the file and where it starts; `None` where there is none that is whole.
+    fn read_index(&self) -> io::Result<Option<(Vec<u8>, usize)>> {
+        let Some(at) = self.length.checked_sub(size_of::<Trailer>()) else {
+            return Ok(None);
         };
-        Ok(Opened::Pack(Pack { file, map, index, end }))
+        let trailer = self.bytes(at, size_of::<Trailer>())?;
+        let range = Trailer::read_from_bytes(&trailer).ok().and_then(|trailer| {
+            let start = usize::try_from(trailer.index_offset.get()).ok()?;
+            let entries = usize::try_from(trailer.entries.get()).ok()?;
+            let length = entries.checked_mul(size_of::<IndexEntry>())?;
+            let fits = trailer.magic == INDEX_MAGIC && start.checked_add(length)? == at;
+            fits.then_some((start, length, trailer.checksum))
+        });
+        let Some((start, length, checksum)) = range else {
+            return Ok(None);
+        };
+        let index = self.bytes(start, length)?;
+        Ok((*blake3::hash(&index).as_bytes() == checksum).then_some((index, start)))
+    }
+
+    fn bytes(&self, start: usize, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        disk::read_at(&self.file, &self.path, &mut bytes, start as u64)?;
+        Ok(bytes)
     }
 
     /// The record of a key, decompressed. `Err` where it is there and not whole.
@@ -139,13 +175,13 @@ impl Pack {
         const USUAL: usize = 8 << 10;
         let rest = self.end.saturating_sub(offset);
         let mut bytes = vec![0; rest.min(USUAL)];
-        read_at(&self.file, &mut bytes, offset as u64)?;
+        disk::read_at(&self.file, &self.path, &mut bytes, offset as u64)?;
         if let Ok((head, _)) = RecordHead::read_from_prefix(&bytes[..]) {
             let length = size_of::<RecordHead>() + head.compressed.get() as usize;
             let known = bytes.len();
             if length > known && length <= rest {
                 bytes.resize(length, 0);
-                read_at(&self.file, &mut bytes[known..], (offset + known) as u64)?;
+                disk::read_at(&self.file, &self.path, &mut bytes[known..], (offset + known) as u64)?;
             }
         }
         Ok(bytes)
@@ -156,30 +192,45 @@ impl Pack {
         self.offset(key).is_some()
     }
 
-    /// All records in the order of the file, still compressed.
-    pub(super) fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        let mut at = size_of::<Head>();
-        std::iter::from_fn(move || {
-            if at >= self.end {
-                return None;
+    /// Hears all whole records in the order of the file, still compressed, and where they are. Returns where they end.
+    pub(super) fn for_each_record(
+        &self,
+        mut hear: impl FnMut(usize, Record<'_>) -> io::Result<()>,
+    ) -> io::Result<usize> {
+        let (mut at, mut buffer, mut buffer_at) = (size_of::<Head>(), Vec::new(), size_of::<Head>());
+        while at < self.end {
+            let known = at - buffer_at;
+            if let Some(record) = read_record(&buffer, known) {
+                let length = record.length();
+                hear(at, record)?;
+                at += length;
+                continue;
             }
-            let record = read_record(&self.map, at)?;
-            at += record.length();
-            Some(record)
-        })
+            // Not all of it has been read, unless it is damaged or cut off.
+            let needed = match RecordHead::ref_from_prefix(buffer.get(known..).unwrap_or_default()) {
+                Ok((head, _)) => size_of::<RecordHead>() + head.compressed.get() as usize,
+                Err(_) => size_of::<RecordHead>(),
+            };
+            let rest = self.end - at;
+            if needed > rest || (needed <= buffer.len().saturating_sub(known) && !buffer.is_empty()) {
+                break;
+            }
+            buffer = self.bytes(at, rest.min(needed.max(PENDING)))?;
+            buffer_at = at;
+        }
+        Ok(at)
     }
 
     /// Size of the file.
     pub(super) fn size(&self) -> u64 {
-        self.map.len() as u64
+        self.length as u64
     }
 
     fn offset(&self, key: &FactsKey) -> Option<usize> {
         match &self.index {
-            Index::InMemory(records) => records.get(&key.0).map(|&offset| offset as usize),
-            Index::InFile { start, entries } => {
-                let bytes = self.map.get(*start..)?;
-                let (index, _) = <[IndexEntry]>::ref_from_prefix_with_elems(bytes, *entries).ok()?;
+            Index::Found(records) => records.get(&key.0).map(|&offset| offset as usize),
+            Index::Sorted(bytes) => {
+                let index = <[IndexEntry]>::ref_from_bytes(bytes).ok()?;
                 let at = index.binary_search_by(|entry| entry.key.cmp(&key.0)).ok()?;
                 usize::try_from(index[at].offset.get()).ok()
             }
@@ -227,29 +278,6 @@ fn read_record(bytes: &[u8], offset: usize) -> Option<Record<'_>> {
     })
 }
 
-fn read_trailer(bytes: &[u8]) -> Option<(usize, usize)> {
-    let (_, trailer) = Trailer::read_from_suffix(bytes).ok()?;
-    if trailer.magic != INDEX_MAGIC {
-        return None;
-    }
-    let start = usize::try_from(trailer.index_offset.get()).ok()?;
-    let entries = usize::try_from(trailer.entries.get()).ok()?;
-    let end = start.checked_add(entries.checked_mul(size_of::<IndexEntry>())?)?;
-    let index = bytes.get(start..end)?;
-    let fits = end + size_of::<Trailer>() == bytes.len();
-    (fits && *blake3::hash(index).as_bytes() == trailer.checksum).then_some((start, entries))
-}
-
-fn scan(bytes: &[u8]) -> (HashMap<[u8; 32], u64>, usize) {
-    let mut records = HashMap::new();
-    let mut at = size_of::<Head>();
-    while let Some(record) = read_record(bytes, at) {
-        records.insert(record.key, at as u64);
-        at += record.length();
-    }
-    (records, at.min(bytes.len()))
-}
-
 fn checksum(bytes: &[u8]) -> [u8; 8] {
     let mut short = [0; 8];
     short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..8]);
@@ -258,7 +286,7 @@ fn checksum(bytes: &[u8]) -> [u8; 8] {
 
 /// Appends records to a file and closes it with an index.
 pub(super) struct PackWriter {
-    file: File,
+    file: Output,
     /// Not yet in the file.
     pending: Vec<u8>,
     /// Length of what is in the file.
@@ -271,7 +299,7 @@ const PENDING: usize = 1 << 20;
 
 impl PackWriter {
     /// Starts a pack in an empty file.
-    pub(super) fn new(file: File, facts_version: u32) -> PackWriter {
+    pub(super) fn new(file: Output, facts_version: u32) -> PackWriter {
         let head = Head {
             magic: MAGIC,
             version: U32::new(VERSION),
@@ -350,7 +378,7 @@ impl PackWriter {
                 return Ok(self.pending[at..at + length as usize].to_vec());
             }
             let mut bytes = vec![0; length as usize];
-            read_at(&self.file, &mut bytes, offset)?;
+            disk::read_at(self.file.file(), self.file.path(), &mut bytes, offset)?;
             Ok(bytes)
         };
         Some(read())
@@ -358,6 +386,8 @@ impl PackWriter {
 
     /// Writes out what is pending, so that a kill from here on loses nothing.
     pub(super) fn flush(&mut self) -> io::Result<()> {
+        // Where the last attempt failed, some of it may be there already.
+        self.file.seek(SeekFrom::Start(self.written))?;
         self.file.write_all(&self.pending)?;
         self.written += self.pending.len() as u64;
         self.pending.clear();
@@ -385,18 +415,4 @@ impl PackWriter {
         self.pending.extend_from_slice(trailer.as_bytes());
         self.flush()
     }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(not(unix))]
-fn read_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    use std::io::{Read, Seek, SeekFrom};
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(bytes)?;
-    file.seek(SeekFrom::End(0))?;
-    Ok(())
 }

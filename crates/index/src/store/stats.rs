@@ -59,7 +59,7 @@ impl Stats {
             context,
             entries: HashMap::new(),
         };
-        let Ok(bytes) = std::fs::read(directory.location().directory.join(NAME)) else {
+        let Ok(bytes) = super::disk::read(&directory.location().directory.join(NAME)) else {
             return empty;
         };
         let Some((checksum, content)) = bytes.split_at_checked(32) else {
