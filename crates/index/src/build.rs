@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::scan::{Config, ConfigError, SkipReason, unescape_path, walk};
+use crate::scan::{Config, ConfigError, SkipReason, Stamp, unescape_path, walk};
 use crate::search::{Keeper, TreeFile};
 use crate::snapshot::segment::Segment;
 use crate::snapshot::{Snapshot, SnapshotError};
@@ -135,6 +135,8 @@ pub struct Indexer {
     survey: Option<Survey>,
     state: Option<State>,
     snapshot: Option<Snapshot>,
+    /// The file of the snapshot as it was opened.
+    stamp: Option<Stamp>,
     notices: Vec<Notice>,
 }
 
@@ -163,6 +165,7 @@ impl Indexer {
             .num_threads(options.threads.unwrap_or(0))
             .stack_size(16 << 20)
             .build()?;
+        let stamp = stamp_of(&directory.location().snapshot());
         let snapshot = match Snapshot::open(&directory.location().snapshot()) {
             Ok(snapshot) => match snapshot.verify() {
                 Ok(()) => Some(snapshot),
@@ -198,6 +201,7 @@ impl Indexer {
             survey: None,
             state: None,
             snapshot,
+            stamp,
             notices,
         })
     }
@@ -311,6 +315,10 @@ impl Indexer {
             ..Times::default()
         };
         let digest = survey.digest();
+        // Whatever happened to the file since it was written here, it was not this process: it is written again.
+        if self.stamp != stamp_of(&self.directory.location().snapshot()) {
+            self.snapshot = None;
+        }
         let began = Instant::now();
         if !self.options.without_search {
             self.update_search(&mut survey)?;
@@ -345,11 +353,17 @@ impl Indexer {
                 hear(Progress::Writing);
                 let began = Instant::now();
                 let (pool, directory) = (&self.pool, &self.directory);
+                // A digest that no tree has: the next build resolves again.
+                let digest = if state.is_lacking() { [0; 32] } else { digest };
                 let path = pool.install(|| directory.replace("snapshot", |file| state.write(&survey, digest, file)))?;
+                self.stamp = stamp_of(&path);
                 time.write = began.elapsed();
                 Snapshot::open(&path)?
             }
         };
+        if self.state.as_ref().is_some_and(State::is_lacking) {
+            self.state = None;
+        }
         self.facts.flush()?;
         self.notices.extend(self.facts.take_notice());
         time.total = start.elapsed();
@@ -389,7 +403,7 @@ impl Indexer {
         let make = |number: usize| {
             let entry = &survey.files[number];
             let text = state::text_of(entry, location)?;
-            let facts = state::facts_of(entry, location, facts);
+            let facts = state::facts_of(entry, location, facts)?;
             let segment = Segment::new(&facts, entry.size, entry.flags);
             crate::search::unit(&entry.path, &text, &facts, &segment)
         };
@@ -422,7 +436,7 @@ pub fn open_snapshot(root: &Path, directory: Option<&Path>) -> Result<Snapshot, 
 /// A reader that follows the writer: holds a snapshot and notices when a newer one is in place.
 pub struct Follower {
     location: Location,
-    stamp: Option<crate::scan::Stamp>,
+    stamp: Option<Stamp>,
     snapshot: Snapshot,
 }
 
@@ -472,10 +486,8 @@ impl Follower {
     }
 }
 
-fn stamp_of(path: &Path) -> Option<crate::scan::Stamp> {
-    std::fs::metadata(path)
-        .ok()
-        .map(|metadata| crate::scan::Stamp::of(&metadata))
+fn stamp_of(path: &Path) -> Option<Stamp> {
+    std::fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata))
 }
 
 /// What the entries of the stat cache depend on besides the files.

@@ -1,7 +1,7 @@
 //! What an indexer keeps between snapshots: the segment and the edges of each file, and the resolver.
 
 use std::io::{self, Seek, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
@@ -34,6 +34,8 @@ pub(super) struct State {
     imported: Imported,
     /// Digests of what `imported` was read from.
     imported_from: Vec<[u8; 32]>,
+    /// See [`State::is_lacking`].
+    lacking: AtomicBool,
 }
 
 /// For each modified file in order, where the symbols of its older version went.
@@ -54,6 +56,12 @@ impl State {
         self.resolved && self.resolver.follows()
     }
 
+    /// Whether the facts of some file could not be had: those in the store were damaged, and the file had changed since it was
+    /// surveyed. What was made without them must not pass for what belongs to the tree.
+    pub(super) fn is_lacking(&self) -> bool {
+        self.lacking.load(Ordering::Relaxed)
+    }
+
     pub(super) fn new(resolver: Box<dyn Resolve>) -> State {
         State {
             files: Vec::new(),
@@ -64,6 +72,7 @@ impl State {
             resolved: false,
             imported: Imported::default(),
             imported_from: Vec::new(),
+            lacking: AtomicBool::new(false),
         }
     }
 
@@ -180,7 +189,7 @@ impl State {
                     return None;
                 }
                 Some(segment.unwrap_or_else(|| {
-                    let facts = facts_of(entry, location, facts);
+                    let facts = noted(facts_of(entry, location, facts), &self.lacking);
                     Segment::new(&facts, entry.size, entry.flags).into()
                 }))
             })
@@ -257,7 +266,7 @@ impl State {
                 return;
             };
             if !imported.is_empty() {
-                let own = facts_of(&state.entry, location, facts);
+                let own = noted(facts_of(&state.entry, location, facts), &self.lacking);
                 imported.refine(&state.entry.path, &own, &mut resolved, |path, at, name| {
                     definition_at(files, path, at, name)
                 });
@@ -287,6 +296,7 @@ impl State {
             manifests: &self.manifests,
             location,
             facts,
+            lacking: &self.lacking,
             decoded: decoded.into_iter().map(|facts| keep_in(&room, facts)).collect(),
             room,
         };
@@ -332,6 +342,7 @@ struct StateTree<'a> {
     manifests: &'a [Manifest],
     location: &'a Location,
     facts: &'a FactsStore,
+    lacking: &'a AtomicBool,
     decoded: Vec<OnceLock<Arc<FileFacts>>>,
     room: Room,
 }
@@ -357,7 +368,7 @@ impl Tree for StateTree<'_> {
         if let Some(facts) = decoded.get() {
             return facts.clone();
         }
-        let facts: Arc<FileFacts> = facts_of(&file.entry, self.location, self.facts).into();
+        let facts: Arc<FileFacts> = noted(facts_of(&file.entry, self.location, self.facts), self.lacking).into();
         if self.room.take(&facts) {
             // Another thread may have been faster; both have the same facts.
             drop(decoded.set(facts.clone()));
@@ -370,21 +381,25 @@ impl Tree for StateTree<'_> {
     }
 }
 
-/// The facts of a file from the store, or from the file itself where the store's are damaged.
-pub(super) fn facts_of(entry: &Entry, location: &Location, store: &FactsStore) -> FileFacts {
+/// The facts of a file from the store, or from the file itself where the store's are damaged; `None` where the file changed
+/// since it was surveyed.
+pub(super) fn facts_of(entry: &Entry, location: &Location, store: &FactsStore) -> Option<FileFacts> {
     if let Some(facts) = store.get(&entry.key()) {
-        return facts;
+        return Some(facts);
     }
-    match (syntax::languages::by_name(entry.language), text_of(entry, location)) {
-        (Some(language), Some(text)) => {
-            let facts = syntax::extract(language, &text);
-            // Kept for next time; a full disk is reported when the snapshot is written.
-            drop(store.put(&entry.key(), &facts));
-            facts
-        }
-        // It changed since it was surveyed: the next survey sees it.
-        _ => FileFacts::default(),
-    }
+    let language = syntax::languages::by_name(entry.language)?;
+    let facts = syntax::extract(language, &text_of(entry, location)?);
+    // Kept for next time; a full disk is reported when the snapshot is written.
+    drop(store.put(&entry.key(), &facts));
+    Some(facts)
+}
+
+/// Facts, or none of a file whose facts are lacking.
+fn noted(facts: Option<FileFacts>, lacking: &AtomicBool) -> FileFacts {
+    facts.unwrap_or_else(|| {
+        lacking.store(true, Ordering::Relaxed);
+        FileFacts::default()
+    })
 }
 
 /// The text of a file; `None` where it changed since it was surveyed.
