@@ -2,7 +2,7 @@
 //!
 //! The index keeps their number alone, since most files have none; a file that has some is read again for the lines.
 
-use index::snapshot::FileView;
+use index::snapshot::{FileFlags, FileView};
 
 use crate::descriptors::reading::Reading;
 use crate::workspace::Workspace;
@@ -19,6 +19,10 @@ pub(crate) fn of_file(workspace: &Workspace, repository: usize, file: FileView<'
     let count = file.problems();
     if count == 0 {
         return None;
+    }
+    let is_unparsed = file.flags().contains(FileFlags::UNPARSED);
+    if is_unparsed && file.size() > MAX_SIZE {
+        return Some("not parsed: it is too large or takes too much work; its symbols are not known".to_owned());
     }
     let reading = (file.size() <= MAX_SIZE)
         .then(|| Reading::of(workspace, repository, file).ok())

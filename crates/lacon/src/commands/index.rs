@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use index::build::{BuildError, Indexer, Options, Progress, Report};
-use index::snapshot::{EdgeKinds, ORIGINS, Snapshot};
+use index::snapshot::{EdgeKinds, FileFlags, ORIGINS, Snapshot};
 use index::store::StoreError;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -177,6 +177,9 @@ pub(crate) struct Contents {
     pub(crate) unresolved_calls: u64,
     pub(crate) languages: Vec<Language>,
     pub(crate) skipped: serde_json::Map<String, serde_json::Value>,
+    /// Files that were given up as a whole: too large, or too much work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) not_parsed: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -307,6 +310,11 @@ impl Contents {
                 })
                 .collect(),
             skipped,
+            not_parsed: snapshot
+                .files()
+                .filter(|file| file.flags().contains(FileFlags::UNPARSED))
+                .map(|file| file.path().to_owned())
+                .collect(),
         }
     }
 
@@ -342,6 +350,19 @@ impl Contents {
         text.push_str(&format!("\nunresolved calls  {}", self.unresolved_calls));
         if !self.skipped.is_empty() {
             text.push_str(&format!("\nskipped   {}", listed(&self.skipped)));
+        }
+        if !self.not_parsed.is_empty() {
+            const NAMED: usize = 5;
+            let named: Vec<&str> = self.not_parsed.iter().take(NAMED).map(String::as_str).collect();
+            let more = match self.not_parsed.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            text.push_str(&format!(
+                "\nnot parsed  {}: too large or too much work, so none of their symbols are known ({}{more})",
+                self.not_parsed.len(),
+                named.join(", ")
+            ));
         }
         text
     }
