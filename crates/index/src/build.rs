@@ -216,7 +216,8 @@ impl Indexer {
                 self.config = config;
             }
         }
-        let walk = walk(self.root(), &self.config)?;
+        let (root, config) = (self.directory.location().root.as_path(), &self.config);
+        let walk = self.pool.install(|| walk(root, config))?;
         let scan = start.elapsed();
         if walk.unheeded {
             self.notices.push(Notice::IgnoredEverything);

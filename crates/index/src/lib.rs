@@ -7,6 +7,7 @@
 
 pub mod build;
 pub mod export;
+pub mod git;
 mod import;
 pub mod model;
 pub mod packages;

@@ -1,25 +1,28 @@
 //! Which files of a tree are source, and what their text is.
 //!
 //! The walk honours `.gitignore`, `.ignore` and `lacon.toml`, never follows a symbolic link and never opens anything but a
-//! regular file beneath the root. A file that is left out is recorded with the reason, so that "not found" can be told from
-//! "not looked at".
+//! regular file beneath the root. What git tracks is found although a rule names it. A file that is left out is recorded with
+//! the reason, so that "not found" can be told from "not looked at".
 
 mod config;
 mod escape;
 mod folders;
+mod left_out;
 mod read;
+mod rules;
 mod text;
 mod walk;
 
 pub use config::{Config, ConfigError, Generated};
 pub use escape::{escape_path, unescape_path};
+pub use left_out::{LeftOut, LeftOutBy, count_files, left_out, rule_of};
 pub use read::read_source;
 pub use text::{Decoded, decode};
 
 pub(crate) use folders::Folders;
 pub(crate) use read::{read, read_bytes};
 pub(crate) use text::DECODE_VERSION;
-pub(crate) use walk::{Candidate, Stamp, Walk, walk, walk_to};
+pub(crate) use walk::{Candidate, GitIndex, Stamp, Walk, walk, walk_to};
 
 /// Calls `visit` with the path, language and text of every source file, on the threads of the current pool and in no order.
 pub fn each_source(
@@ -79,11 +82,15 @@ pub enum SkipReason {
     NotRegular,
     /// It went away while it was being read.
     Vanished,
+    /// Its name says that it holds credentials.
+    Secret,
+    /// Git LFS keeps the file elsewhere, and what is here only names it.
+    LfsPointer,
 }
 
 impl SkipReason {
     /// Every reason, by its code.
-    pub const ALL: [SkipReason; 9] = [
+    pub const ALL: [SkipReason; 11] = [
         SkipReason::Unsupported,
         SkipReason::Binary,
         SkipReason::Minified,
@@ -93,6 +100,8 @@ impl SkipReason {
         SkipReason::Symlink,
         SkipReason::NotRegular,
         SkipReason::Vanished,
+        SkipReason::Secret,
+        SkipReason::LfsPointer,
     ];
 
     /// The reason in words.
@@ -107,6 +116,8 @@ impl SkipReason {
             SkipReason::Symlink => "symlink",
             SkipReason::NotRegular => "not_regular",
             SkipReason::Vanished => "vanished",
+            SkipReason::Secret => "secret",
+            SkipReason::LfsPointer => "lfs_pointer",
         }
     }
 

@@ -7,7 +7,6 @@ mod blocks;
 mod directory;
 mod disk;
 mod facts;
-mod git;
 mod pack;
 mod replace;
 mod stats;

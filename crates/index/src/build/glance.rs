@@ -36,7 +36,8 @@ pub fn glance(
     };
     let start = Instant::now();
     let mut indexer = Indexer::open(root, options)?;
-    let mut walk = walk(indexer.root(), &indexer.config)?;
+    let (top, config) = (indexer.directory.location().root.as_path(), &indexer.config);
+    let mut walk = indexer.pool.install(|| walk(top, config))?;
     let of = walk.candidates.len();
     if of <= at_most.saturating_mul(WORTH_IT) {
         return Ok(None);

@@ -10,7 +10,8 @@ use syntax::FileFacts;
 use super::Progress;
 use super::room::Room;
 use crate::scan::{
-    Candidate, Config, DECODE_VERSION, SkipReason, Skipped, Stamp, Walk, decode, escape_path, read, read_bytes, walk_to,
+    Candidate, Config, DECODE_VERSION, GitIndex, SkipReason, Skipped, Stamp, Walk, decode, escape_path, read,
+    read_bytes, walk_to,
 };
 use crate::search::{self, Unit};
 use crate::snapshot::segment::Segment;
@@ -31,6 +32,8 @@ pub(super) struct Survey {
     pub(super) manifests: Vec<Manifest>,
     /// SCIP indexes, by digest and content.
     pub(super) scip: Vec<([u8; 32], Arc<[u8]>)>,
+    /// The indexes of git that said what is tracked.
+    pub(super) indexes: Vec<GitIndex>,
     pub(super) read: usize,
     pub(super) extracted: usize,
     pub(super) extracted_bytes: u64,
@@ -111,6 +114,7 @@ pub(super) fn survey_all(
         skipped: walk.skipped,
         manifests: Vec::new(),
         scip: read_scip(location, config),
+        indexes: walk.indexes,
         read: 0,
         extracted: 0,
         extracted_bytes: 0,
@@ -156,10 +160,14 @@ pub(super) fn survey_some(
         skipped: known.skipped.clone(),
         manifests: known.manifests.clone(),
         scip: known.scip.clone(),
+        indexes: known.indexes.clone(),
         read: 0,
         extracted: 0,
         extracted_bytes: 0,
     };
+    if survey.indexes.iter_mut().any(GitIndex::differs) {
+        return Ok(None);
+    }
     let mut candidates = Vec::with_capacity(wanted.len());
     for path in wanted {
         survey.remove(&path);
@@ -309,7 +317,8 @@ impl Survey {
 
     fn classify(&self, relative: &Path, location: &Location) -> Classified {
         let name = relative.file_name().unwrap_or_default().to_string_lossy();
-        if matches!(&*name, ".gitignore" | ".ignore" | "lacon.toml") || relative.ends_with(".git/info/exclude") {
+        if matches!(&*name, ".gitignore" | ".ignore" | "lacon.toml" | ".git") || relative.ends_with(".git/info/exclude")
+        {
             return Classified::NeedsWalk;
         }
         let path = escape_path(relative);

@@ -5,6 +5,14 @@ use std::path::{Path, PathBuf};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 
+use super::{SkipReason, read_bytes};
+
+const NAME: &str = "lacon.toml";
+/// Longest configuration that is read.
+const MAX_FILE: u64 = 1 << 20;
+/// The largest `max_file_size` that a tree may ask for: a syntax tree takes up to a hundred times as much memory.
+const MOST_MAX_FILE_SIZE: u64 = 64 << 20;
+
 /// What to index.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
@@ -61,6 +69,16 @@ pub enum ConfigError {
         /// Why.
         source: std::io::Error,
     },
+    /// It is no file that may be read.
+    #[error(
+        "`{}` is not read ({}): it must be a regular file of at most 1 MB, not a link, a pipe or a device", path.display(), reason.as_str()
+    )]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        reason: SkipReason,
+    },
     /// It is not what it should be.
     #[error("`{}` is not valid", path.display())]
     Syntax {
@@ -84,22 +102,26 @@ struct File {
 impl Config {
     /// Reads `lacon.toml` in `root`; the defaults where there is none.
     pub fn load(root: &Path) -> Result<Config, ConfigError> {
-        let path = root.join("lacon.toml");
-        // Not through a link: configuration comes from the tree itself.
-        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        if !is_file {
-            return Ok(Config::default());
-        }
-        let text = std::fs::read_to_string(&path).map_err(|source| ConfigError::Read {
+        let path = root.join(NAME);
+        // Beneath the root, through no link, and never waiting for a pipe: configuration comes from the tree itself.
+        let bytes = match read_bytes(root, NAME, MAX_FILE) {
+            Ok(bytes) => bytes,
+            Err(SkipReason::Vanished) => return Ok(Config::default()),
+            Err(reason) => return Err(ConfigError::Refused { path, reason }),
+        };
+        let text = String::from_utf8(bytes).map_err(|error| ConfigError::Read {
             path: path.clone(),
-            source,
+            source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
         })?;
         let file: File = toml::from_str(&text).map_err(|source| ConfigError::Syntax {
             path,
             source: Box::new(source),
         })?;
         file.index.globs()?;
-        Ok(file.index)
+        Ok(Config {
+            max_file_size: file.index.max_file_size.min(MOST_MAX_FILE_SIZE),
+            ..file.index
+        })
     }
 
     pub(crate) fn globs(&self) -> Result<Globs, ConfigError> {

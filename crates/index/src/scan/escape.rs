@@ -64,13 +64,13 @@ pub fn unescape_path(text: &str) -> PathBuf {
 }
 
 #[cfg(unix)]
-fn from_bytes(bytes: Vec<u8>) -> PathBuf {
+pub(super) fn from_bytes(bytes: Vec<u8>) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     PathBuf::from(std::ffi::OsString::from_vec(bytes))
 }
 
 #[cfg(not(unix))]
-fn from_bytes(bytes: Vec<u8>) -> PathBuf {
+pub(super) fn from_bytes(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -18,6 +18,9 @@ pub(crate) struct Source {
     pub(crate) language: &'static Language,
 }
 
+/// What stands in the place of a file that Git LFS keeps elsewhere.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
+
 /// Bytes looked at to tell language and encoding.
 const HEAD: usize = 8192;
 
@@ -31,7 +34,7 @@ pub(crate) fn read(root: &Path, candidate: &Candidate, config: &Config) -> Resul
     if is_product(file_name) {
         return Err(SkipReason::Generated);
     }
-    if file_name.contains(".min.") || file_name.contains("-min.") {
+    if is_named_minified(file_name) {
         return Err(SkipReason::Minified);
     }
     // A name with an extension that no grammar claims is not worth opening.
@@ -46,6 +49,9 @@ pub(crate) fn read(root: &Path, candidate: &Candidate, config: &Config) -> Resul
             None => SkipReason::Unsupported,
         });
     };
+    if bytes.starts_with(LFS_POINTER) {
+        return Err(SkipReason::LfsPointer);
+    }
     if is_minified(&bytes) {
         return Err(SkipReason::Minified);
     }
@@ -118,7 +124,7 @@ fn open_beneath(root: &Path, path: &str) -> io::Result<File> {
 }
 
 /// Names of what tools make and nobody reads.
-fn is_product(file_name: &str) -> bool {
+pub(super) fn is_product(file_name: &str) -> bool {
     const NAMES: &[&str] = &[
         "package-lock.json",
         "npm-shrinkwrap.json",
@@ -137,6 +143,10 @@ fn is_product(file_name: &str) -> bool {
         || [".js.map", ".css.map", ".mjs.map", ".cjs.map"]
             .iter()
             .any(|suffix| file_name.ends_with(suffix))
+}
+
+pub(super) fn is_named_minified(file_name: &str) -> bool {
+    file_name.contains(".min.") || file_name.contains("-min.")
 }
 
 fn has_extension(file_name: &str) -> bool {
@@ -163,13 +173,18 @@ fn is_minified(bytes: &[u8]) -> bool {
 
 /// Whether a comment among the first lines says that a tool made the file. Code and strings that hold such words do not.
 fn says_generated(head: &[u8]) -> bool {
+    generated_line(head).is_some()
+}
+
+/// The line that says so.
+pub(super) fn generated_line(head: &[u8]) -> Option<&[u8]> {
     let head = &head[..head.len().min(2048)];
     // Every marker below holds one of these, and hardly any file does.
     if ["enerated", "ENERATED"]
         .iter()
         .all(|word| memchr::memmem::find(head, word.as_bytes()).is_none())
     {
-        return false;
+        return None;
     }
     let is_comment = |line: &&[u8]| {
         let line = line.trim_ascii_start();
@@ -188,7 +203,7 @@ fn says_generated(head: &[u8]) -> bool {
         .iter()
         .any(|start| line.starts_with(start))
     };
-    head.split(|&byte| byte == b'\n').filter(is_comment).any(|line| {
+    head.split(|&byte| byte == b'\n').filter(is_comment).find(|line| {
         let has = |marker: &str| memchr::memmem::find(line, marker.as_bytes()).is_some();
         let generated = has("enerated") || has("ENERATED");
         has("@generated")

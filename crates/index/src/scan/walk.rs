@@ -1,12 +1,19 @@
 //! The walk: every path beneath the root that no rule leaves out, in byte order of its text, whatever the thread count.
+//!
+//! Git does not ask its ignore rules of what it tracks. So where a rule matches, git's index is asked: a file that is tracked is
+//! found although a rule names it, and so is what is tracked below a folder that is ignored.
 
+use std::fs::{FileType, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use std::sync::{Arc, Mutex};
 
 use super::config::Globs;
+use super::left_out::{LeftOut, LeftOutBy, NEVER, is_secret};
+use super::rules::{Present, Rules, Verdict};
 use super::{Config, ConfigError, SkipReason, Skipped, escape_path};
+use crate::git::{Repository, Tracked, TrackedKind};
+use crate::tree::is_manifest;
 
 /// A regular file that may be source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,33 +42,37 @@ pub(crate) struct Walk {
     pub(crate) skipped: Vec<Skipped>,
     /// The ignore files left nothing, and were not heeded.
     pub(crate) unheeded: bool,
+    /// The indexes of git that were consulted.
+    pub(crate) indexes: Vec<GitIndex>,
+    /// What rules left out, where that was asked for. In path order.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// Something was found that no ignore rule names.
+    has_free: bool,
 }
 
-/// Directories that hold no source of the tree even where no ignore file says so.
-const NEVER: &[&str] = &[
-    ".git",
-    ".hg",
-    ".svn",
-    ".jj",
-    ".lacon",
-    "node_modules",
-    "bower_components",
-    "__pycache__",
-    ".venv",
-    ".tox",
-];
-
-/// Walks the tree under `root`.
+/// Walks the tree under `root`, on the threads of the current pool.
 ///
 /// Source packages of distributions come with an ignore file that says `/*`, for the packager's own repository. Whoever
 /// indexes such a tree wants its files, so where that rule leaves nothing, ignore files are not heeded.
 pub(crate) fn walk(root: &Path, config: &Config) -> Result<Walk, ConfigError> {
-    let walk = walk_once(root, config, config.ignore_files, None)?;
-    if config.ignore_files && walk.candidates.is_empty() && ignores_everything(root) {
-        let walk = walk_once(root, config, false, None)?;
-        return Ok(Walk { unheeded: true, ..walk });
+    walk_as(root, config, Account::None)
+}
+
+/// As [`walk`], and says what rules left out.
+pub(crate) fn walk_with_account(root: &Path, config: &Config) -> Result<Walk, ConfigError> {
+    walk_as(root, config, Account::Full)
+}
+
+fn walk_as(root: &Path, config: &Config, account: Account) -> Result<Walk, ConfigError> {
+    let found = Walker::new(root, config, config.ignore_files, account)?.walk();
+    if config.ignore_files && !found.has_free && ignores_everything(root) {
+        let found = Walker::new(root, config, false, account)?.walk();
+        return Ok(Walk {
+            unheeded: true,
+            ..found
+        });
     }
-    Ok(walk)
+    Ok(found)
 }
 
 /// Walks to these files alone, given relative to the root: what a walk of the whole tree would find of them. `None` where only
@@ -70,7 +81,18 @@ pub(crate) fn walk_to(root: &Path, config: &Config, files: &[PathBuf]) -> Result
     if config.ignore_files && ignores_everything(root) {
         return Ok(None);
     }
-    walk_once(root, config, config.ignore_files, Some(files)).map(Some)
+    let walker = Walker::new(root, config, config.ignore_files, Account::None)?;
+    let mut walk = Walk::default();
+    for file in files {
+        let path = escape_path(file);
+        let mut found = walker.go_to(file);
+        // On the way to a file that is tracked below an ignored folder, its neighbours are met too.
+        found.candidates.retain(|candidate| *candidate.path == *path);
+        found.skipped.retain(|skipped| *skipped.path == *path);
+        walk.append(found);
+    }
+    walk.sort();
+    Ok(Some(walk))
 }
 
 fn ignores_everything(root: &Path) -> bool {
@@ -82,139 +104,397 @@ fn ignores_everything(root: &Path) -> bool {
     })
 }
 
-fn walk_once(root: &Path, config: &Config, heed: bool, only: Option<&[PathBuf]>) -> Result<Walk, ConfigError> {
-    let globs = config.globs()?;
-    let found = Mutex::new(Walk::default());
-    let threads = match only {
-        Some(_) => 1,
-        None => std::thread::available_parallelism().map_or(1, usize::from).min(8),
-    };
-    let only: Option<Vec<PathBuf>> = only.map(|files| files.iter().map(|file| root.join(file)).collect());
-    WalkBuilder::new(root)
-        .follow_links(false)
-        .hidden(!config.hidden)
-        .parents(false)
-        .git_global(false)
-        .git_exclude(heed)
-        .git_ignore(heed)
-        .ignore(heed)
-        .require_git(false)
-        .threads(threads)
-        .filter_entry(move |entry| {
-            let leads = |files: &Vec<PathBuf>| files.iter().any(|file| file.starts_with(entry.path()));
-            !entry.file_name().to_str().is_some_and(|name| NEVER.contains(&name)) && only.as_ref().is_none_or(leads)
+/// Whether a walk notes what rules leave out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Account {
+    None,
+    Full,
+}
+
+struct Walker<'a> {
+    root: &'a Path,
+    globs: Globs,
+    hidden: bool,
+    heed: bool,
+    account: Account,
+}
+
+/// A folder on the way.
+struct Folder {
+    /// Relative to the root.
+    path: PathBuf,
+    rules: Option<Arc<Rules>>,
+    /// The repository it is in.
+    repository: Option<Arc<InRepository>>,
+}
+
+impl Walker<'_> {
+    fn new<'a>(root: &'a Path, config: &Config, heed: bool, account: Account) -> Result<Walker<'a>, ConfigError> {
+        Ok(Walker {
+            root,
+            globs: config.globs()?,
+            hidden: config.hidden,
+            heed,
+            account,
         })
-        .build_parallel()
-        .run(|| {
-            let mut batch = Batch {
-                walk: Walk::default(),
-                all: &found,
-            };
-            let globs = &globs;
-            Box::new(move |entry| {
-                match entry {
-                    Ok(entry) => return visit(root, globs, &entry, &mut batch.walk),
-                    Err(error) => note_error(root, &error, &mut batch.walk),
-                }
-                WalkState::Continue
-            })
-        });
-    let mut walk = found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    walk.candidates
-        .sort_unstable_by(|left, right| left.path.cmp(&right.path));
-    walk.candidates.dedup_by(|left, right| left.path == right.path);
-    walk.skipped.sort_unstable();
-    walk.skipped.dedup();
-    Ok(walk)
-}
-
-/// What one thread found, handed over when the thread is done.
-struct Batch<'a> {
-    walk: Walk,
-    all: &'a Mutex<Walk>,
-}
-
-impl Drop for Batch<'_> {
-    fn drop(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        all.candidates.append(&mut self.walk.candidates);
-        all.skipped.append(&mut self.walk.skipped);
     }
-}
 
-fn visit(root: &Path, globs: &Globs, entry: &DirEntry, walk: &mut Walk) -> WalkState {
-    if let Some(error) = entry.error() {
-        note_error(root, error, walk);
-    }
-    let Ok(relative) = entry.path().strip_prefix(root) else {
-        return WalkState::Continue;
-    };
-    if relative.as_os_str().is_empty() {
-        return WalkState::Continue;
-    }
-    let path = escape_path(relative);
-    let Some(kind) = entry.file_type() else {
-        return WalkState::Continue;
-    };
-    if kind.is_dir() {
-        return match globs.admit_directory(&path) {
-            true => WalkState::Continue,
-            false => WalkState::Skip,
+    fn walk(&self) -> Walk {
+        let found = Mutex::new(Walk::default());
+        let top = Folder {
+            path: PathBuf::new(),
+            rules: None,
+            repository: None,
         };
+        rayon::scope(|scope| self.enter(top, &found, scope));
+        let mut walk = found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        walk.sort();
+        walk
     }
-    if !globs.admit_file(&path) {
-        return WalkState::Continue;
+
+    /// Lists a folder; those inside of it are entered by whoever has time.
+    fn enter<'s>(&'s self, mut folder: Folder, all: &'s Mutex<Walk>, scope: &rayon::Scope<'s>) {
+        let mut walk = Walk::default();
+        let mut entries = Vec::new();
+        let mut present = Present::default();
+        match std::fs::read_dir(self.root.join(&folder.path)) {
+            Ok(listed) => {
+                for entry in listed {
+                    match entry {
+                        Ok(entry) => {
+                            present.note(&entry.file_name());
+                            entries.push(entry);
+                        }
+                        Err(error) => walk.note_error(&folder.path, &error),
+                    }
+                }
+            }
+            Err(error) => walk.note_error(&folder.path, &error),
+        }
+        self.arrive(&mut folder, present, &mut walk);
+        for entry in entries {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = folder.path.join(entry.file_name());
+            if self.visit(&folder, &path, kind, &|| entry.metadata(), &mut walk) {
+                let below = Folder {
+                    path,
+                    rules: folder.rules.clone(),
+                    repository: folder.repository.clone(),
+                };
+                scope.spawn(move |scope| self.enter(below, all, scope));
+            }
+        }
+        all.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).append(walk);
     }
-    let mut skip = |reason, size| {
-        walk.skipped.push(Skipped {
-            path: path.as_str().into(),
-            reason,
-            size,
+
+    /// Goes down to one file, as far as a walk would.
+    fn go_to(&self, file: &Path) -> Walk {
+        let mut walk = Walk::default();
+        let mut folder = Folder {
+            path: PathBuf::new(),
+            rules: None,
+            repository: None,
+        };
+        for part in file.components() {
+            let present = Present::look(&self.root.join(&folder.path));
+            self.arrive(&mut folder, present, &mut walk);
+            let path = folder.path.join(part);
+            let look = || std::fs::symlink_metadata(self.root.join(&path));
+            let is_entered =
+                look().is_ok_and(|metadata| self.visit(&folder, &path, metadata.file_type(), &look, &mut walk));
+            if !is_entered {
+                break;
+            }
+            folder.path = path;
+        }
+        walk
+    }
+
+    /// Takes up the rules and the repository of a folder.
+    fn arrive(&self, folder: &mut Folder, present: Present, walk: &mut Walk) {
+        let at = self.root.join(&folder.path);
+        let is_top = folder.path.as_os_str().is_empty();
+        let repository = match (present.git, is_top) {
+            (true, _) => Repository::at(&at).ok(),
+            // Part of a larger work tree: its index knows what is tracked here.
+            (false, true) => Repository::around(&at).ok(),
+            (false, false) => None,
+        };
+        let own = repository.as_ref().filter(|repository| repository.work_tree == at);
+        if self.heed {
+            let above = folder.rules.take();
+            folder.rules = Rules::of(self.root, &folder.path, above, present, own);
+        }
+        if let Some(repository) = repository {
+            let stamp = stamp_of(&repository.index());
+            let tracked = repository.tracked();
+            walk.indexes.push(GitIndex {
+                path: repository.index(),
+                directory: repository.directory.clone(),
+                stamp,
+                digest: tracked.digest(),
+            });
+            let base = match at.strip_prefix(&repository.work_tree) {
+                Ok(inside) if !inside.as_os_str().is_empty() => Base::Above(bytes_of(inside)),
+                _ => Base::Below(bytes_of(&folder.path)),
+            };
+            folder.repository = Some(Arc::new(InRepository { tracked, base }));
+        }
+    }
+
+    /// Looks at one entry of a folder; says whether it is a folder to go into.
+    fn visit(
+        &self,
+        folder: &Folder,
+        path: &Path,
+        kind: FileType,
+        metadata: &dyn Fn() -> io::Result<Metadata>,
+        walk: &mut Walk,
+    ) -> bool {
+        let Some(name) = path.file_name() else { return false };
+        let name = name.to_string_lossy();
+        if NEVER.contains(&&*name) {
+            self.leave_out(folder, path, kind, LeftOutBy::Name, walk);
+            return false;
+        }
+        let is_folder = kind.is_dir();
+        let verdict = match &folder.rules {
+            Some(rules) => rules.verdict(path, is_folder),
+            None => Verdict::Silent,
+        };
+        let mut is_free = true;
+        if verdict == Verdict::Ignored {
+            if is_folder {
+                self.keep_tracked(folder, path, walk);
+                self.leave_out(folder, path, kind, LeftOutBy::Rule, walk);
+                return false;
+            }
+            is_free = folder.repository.as_ref().is_some_and(|known| known.has(path));
+            // How packages are laid out decides what thousands of imports mean.
+            if !is_free && !is_manifest(&name) {
+                self.leave_out(folder, path, kind, LeftOutBy::Rule, walk);
+                return false;
+            }
+        }
+        if !self.hidden && verdict != Verdict::Kept && name.starts_with('.') {
+            self.leave_out(folder, path, kind, LeftOutBy::Hidden, walk);
+            return false;
+        }
+        let shown = escape_path(path);
+        if is_folder {
+            let is_admitted = self.globs.admit_directory(&shown);
+            if !is_admitted {
+                self.leave_out(folder, path, kind, LeftOutBy::Configuration, walk);
+            }
+            return is_admitted;
+        }
+        if !self.globs.admit_file(&shown) {
+            self.leave_out(folder, path, kind, LeftOutBy::Configuration, walk);
+            return false;
+        }
+        walk.has_free |= is_free;
+        walk.take(shown, kind, metadata);
+        false
+    }
+
+    /// What git tracks below a folder that is ignored: git does not ask the rules of what it tracks.
+    fn keep_tracked(&self, folder: &Folder, path: &Path, walk: &mut Walk) {
+        let Some(known) = &folder.repository else { return };
+        for inside in known.below(path) {
+            let parts = || inside.components().map(|part| part.as_os_str().to_string_lossy());
+            let is_out = |name: &str| NEVER.contains(&name) || (!self.hidden && name.starts_with('.'));
+            let shown = escape_path(&inside);
+            let folders = shown.match_indices('/').map(|(at, _)| &shown[..at]);
+            if parts().any(|name| is_out(&name))
+                || !folders.into_iter().all(|folder| self.globs.admit_directory(folder))
+                || !self.globs.admit_file(&shown)
+            {
+                continue;
+            }
+            let look = || std::fs::symlink_metadata(self.root.join(&inside));
+            // What is tracked and not there is no file of this tree.
+            if let Ok(metadata) = look()
+                && !metadata.is_dir()
+            {
+                walk.has_free = true;
+                walk.take(shown, metadata.file_type(), &look);
+            }
+        }
+    }
+
+    fn leave_out(&self, folder: &Folder, path: &Path, kind: FileType, by: LeftOutBy, walk: &mut Walk) {
+        if self.account == Account::None {
+            return;
+        }
+        let rule = match by {
+            LeftOutBy::Rule => folder.rules.as_ref().and_then(|rules| rules.rule(path, kind.is_dir())),
+            _ => None,
+        };
+        walk.left_out.push(LeftOut {
+            path: escape_path(path).into(),
+            is_folder: kind.is_dir(),
+            by,
+            rule,
         });
-    };
-    if kind.is_symlink() {
-        skip(SkipReason::Symlink, 0);
-    } else if !kind.is_file() {
-        skip(SkipReason::NotRegular, 0);
-    } else {
-        match entry.metadata() {
-            Ok(metadata) => walk.candidates.push(Candidate {
+    }
+}
+
+impl Walk {
+    fn append(&mut self, mut other: Walk) {
+        self.candidates.append(&mut other.candidates);
+        self.skipped.append(&mut other.skipped);
+        self.indexes.append(&mut other.indexes);
+        self.left_out.append(&mut other.left_out);
+        self.has_free |= other.has_free;
+    }
+
+    fn sort(&mut self) {
+        self.candidates
+            .sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        self.candidates.dedup_by(|left, right| left.path == right.path);
+        self.skipped.sort_unstable();
+        self.skipped.dedup();
+        self.indexes.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        self.indexes.dedup_by(|left, right| left.path == right.path);
+        self.left_out.sort_unstable();
+    }
+
+    /// Takes what is no folder for source, or says why not.
+    fn take(&mut self, path: String, kind: FileType, metadata: &dyn Fn() -> io::Result<Metadata>) {
+        let mut skip = |path: String, reason| {
+            self.skipped.push(Skipped {
+                path: path.into(),
+                reason,
+                size: 0,
+            });
+        };
+        if kind.is_symlink() {
+            return skip(path, SkipReason::Symlink);
+        }
+        if !kind.is_file() {
+            return skip(path, SkipReason::NotRegular);
+        }
+        if is_secret(&path) {
+            return skip(path, SkipReason::Secret);
+        }
+        match metadata() {
+            Ok(metadata) => self.candidates.push(Candidate {
                 path: path.into(),
                 stamp: Stamp::of(&metadata),
             }),
             // Gone between the listing and the look: as if it had never been there.
-            Err(error)
-                if error
-                    .io_error()
-                    .is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound) => {}
-            Err(_) => skip(SkipReason::Unreadable, 0),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => skip(path, SkipReason::Unreadable),
         }
     }
-    WalkState::Continue
-}
 
-/// Records a directory that cannot be listed. Malformed ignore files are not the tree's problem and say nothing here.
-fn note_error(root: &Path, error: &ignore::Error, walk: &mut Walk) {
-    let unreadable = error
-        .io_error()
-        .is_some_and(|error| error.kind() != std::io::ErrorKind::NotFound);
-    let path = path_of(error).and_then(|path| path.strip_prefix(root).ok().map(escape_path));
-    if let Some(path) = path.filter(|path| unreadable && !path.is_empty()) {
-        walk.skipped.push(Skipped {
-            path: path.into(),
-            reason: SkipReason::Unreadable,
-            size: 0,
-        });
+    /// Records a folder that cannot be listed.
+    fn note_error(&mut self, folder: &Path, error: &io::Error) {
+        if error.kind() != io::ErrorKind::NotFound && !folder.as_os_str().is_empty() {
+            self.skipped.push(Skipped {
+                path: escape_path(folder).into(),
+                reason: SkipReason::Unreadable,
+                size: 0,
+            });
+        }
     }
 }
 
-fn path_of(error: &ignore::Error) -> Option<PathBuf> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path.clone()),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
-        ignore::Error::Loop { child, .. } => Some(child.clone()),
-        _ => None,
+/// An index of git, and how it looked when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GitIndex {
+    path: PathBuf,
+    directory: PathBuf,
+    stamp: Option<Stamp>,
+    digest: [u8; 32],
+}
+
+impl GitIndex {
+    /// Whether other paths are tracked now. A new stamp of the same paths is noted, so that it is not looked at twice.
+    pub(crate) fn differs(&mut self) -> bool {
+        let stamp = stamp_of(&self.path);
+        if stamp == self.stamp {
+            return false;
+        }
+        self.stamp = stamp;
+        Tracked::read(&self.directory).digest() != self.digest
     }
+
+    /// Whether it was written since it was last looked at.
+    pub(crate) fn is_written(&self) -> bool {
+        stamp_of(&self.path) != self.stamp
+    }
+}
+
+fn stamp_of(path: &Path) -> Option<Stamp> {
+    std::fs::symlink_metadata(path)
+        .ok()
+        .map(|metadata| Stamp::of(&metadata))
+}
+
+/// A repository, as seen from the root of the walk.
+struct InRepository {
+    tracked: Tracked,
+    base: Base,
+}
+
+enum Base {
+    /// Its top is this folder of the tree.
+    Below(Vec<u8>),
+    /// The tree is this folder of it.
+    Above(Vec<u8>),
+}
+
+impl InRepository {
+    /// Whether a path of the tree is tracked.
+    fn has(&self, path: &Path) -> bool {
+        self.inside(path).is_some_and(|path| self.tracked.contains(&path))
+    }
+
+    /// The files of the tree that are tracked below a folder of it.
+    fn below(&self, folder: &Path) -> impl Iterator<Item = PathBuf> {
+        let inside = self.inside(folder);
+        let prefix = match &self.base {
+            Base::Below(prefix) | Base::Above(prefix) if prefix.is_empty() => 0,
+            Base::Below(prefix) | Base::Above(prefix) => prefix.len() + 1,
+        };
+        inside.into_iter().flat_map(move |inside| {
+            let found = self.tracked.below(&inside);
+            let files = found.filter(|(_, kind)| matches!(kind, TrackedKind::File | TrackedKind::Link));
+            let paths: Vec<PathBuf> = files
+                .map(|(name, _)| match &self.base {
+                    Base::Below(base) if base.is_empty() => path_of(name),
+                    Base::Below(base) => path_of(base).join(path_of(name)),
+                    Base::Above(_) => path_of(&name[prefix..]),
+                })
+                .collect();
+            paths
+        })
+    }
+
+    /// What the repository calls a path of the tree.
+    fn inside(&self, path: &Path) -> Option<Vec<u8>> {
+        let path = bytes_of(path);
+        match &self.base {
+            Base::Below(base) if base.is_empty() => Some(path),
+            Base::Below(base) => Some(path.strip_prefix(&base[..])?.strip_prefix(b"/")?.to_vec()),
+            Base::Above(base) => Some([base, &b"/"[..], &path].concat()),
+        }
+    }
+}
+
+/// A path as git writes it.
+fn bytes_of(path: &Path) -> Vec<u8> {
+    let parts: Vec<&[u8]> = path
+        .components()
+        .map(|part| part.as_os_str().as_encoded_bytes())
+        .collect();
+    parts.join(&b'/')
+}
+
+/// The path that git writes as these bytes.
+fn path_of(name: &[u8]) -> PathBuf {
+    super::escape::from_bytes(name.to_vec())
 }
 
 impl Stamp {

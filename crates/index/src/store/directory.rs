@@ -13,7 +13,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::git;
+use crate::git::Repository;
 
 /// Where the parts of an index lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,9 +97,9 @@ impl Location {
             },
             None => {
                 let directory = root.join(".lacon");
-                let facts = match git::common_directory(&root) {
-                    Some(common) => common.join("lacon").join("facts"),
-                    None => directory.join("facts"),
+                let facts = match Repository::at(&root) {
+                    Ok(repository) => repository.common.join("lacon").join("facts"),
+                    Err(_) => directory.join("facts"),
                 };
                 Location { root, directory, facts }
             }

@@ -11,3 +11,4 @@ mod scanning;
 mod snapshots;
 mod storing;
 mod support;
+mod tracked;

@@ -46,6 +46,23 @@ impl Project {
         self.indexer().build().unwrap()
     }
 
+    /// Builds the index of some other tree.
+    pub(crate) fn build_at(root: &Path) -> Snapshot {
+        let mut indexer = Indexer::open(root, Options::default()).unwrap();
+        indexer.build().unwrap().snapshot
+    }
+
+    /// As [`Project::cold`], where the build may have something to say besides.
+    pub(crate) fn unseen_cold(&self) -> Snapshot {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options {
+            directory: Some(directory.path().join("index")),
+            ..Options::default()
+        };
+        let report = Indexer::open(&self.root(), options).unwrap().build().unwrap();
+        report.snapshot
+    }
+
     /// The snapshot of the tree as it is, built from nothing.
     pub(crate) fn cold(&self, threads: usize) -> Snapshot {
         cold(&self.root(), threads)

@@ -1,0 +1,165 @@
+//! What is read of git without running it: where the repository of a work tree lies, and which files its index lists.
+//!
+//! The tree is not trusted. A `.git` file may point anywhere, so a repository outside of the tree counts only when it points
+//! back at it, and nothing is read through a link.
+
+mod index_file;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use index_file::{Tracked, TrackedKind};
+
+/// A repository and its work tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    /// The top of the work tree.
+    pub work_tree: PathBuf,
+    /// What belongs to this work tree alone: `HEAD` and the index.
+    pub directory: PathBuf,
+    /// What all work trees share: objects, references, configuration.
+    pub common: PathBuf,
+}
+
+/// Why there is no repository to read.
+#[derive(thiserror::Error, Clone, Debug, PartialEq, Eq)]
+pub enum NoRepository {
+    /// There is none.
+    #[error("`{}` is not in a git repository", path.display())]
+    Missing {
+        /// Where one was looked for.
+        path: PathBuf,
+    },
+    /// It is not believed.
+    #[error("`{}` {reason}", path.display())]
+    Refused {
+        /// The `.git` of a work tree.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: &'static str,
+    },
+}
+
+const POINTS_ELSEWHERE: &str =
+    "names a repository that does not point back at this tree: `git worktree repair` or a fresh clone mends it";
+const IS_LINK: &str =
+    "is a symbolic link, which is not followed: make it a directory, or a file that `git worktree` writes";
+
+impl Repository {
+    /// The repository whose work tree has its top at this folder.
+    pub fn at(folder: &Path) -> Result<Repository, NoRepository> {
+        let git = folder.join(".git");
+        let missing = || NoRepository::Missing {
+            path: folder.to_path_buf(),
+        };
+        let metadata = fs::symlink_metadata(&git).map_err(|_| missing())?;
+        if metadata.is_symlink() {
+            return Err(NoRepository::Refused {
+                path: git,
+                reason: IS_LINK,
+            });
+        }
+        if metadata.is_dir() {
+            return match is_file(&git.join("HEAD")) {
+                true => Ok(Repository {
+                    work_tree: folder.to_path_buf(),
+                    directory: git.clone(),
+                    common: git,
+                }),
+                false => Err(missing()),
+            };
+        }
+        elsewhere(folder, &git).ok_or(NoRepository::Refused {
+            path: git,
+            reason: POINTS_ELSEWHERE,
+        })
+    }
+
+    /// The repository that a folder is in, as git finds it: that of the nearest folder above which has one.
+    pub fn around(folder: &Path) -> Result<Repository, NoRepository> {
+        for above in folder.ancestors() {
+            match Repository::at(above) {
+                Err(NoRepository::Missing { .. }) => {}
+                found => return found,
+            }
+        }
+        Err(NoRepository::Missing {
+            path: folder.to_path_buf(),
+        })
+    }
+
+    /// The file that lists what is tracked.
+    pub fn index(&self) -> PathBuf {
+        self.directory.join("index")
+    }
+
+    /// What is tracked; nothing where that cannot be read.
+    pub fn tracked(&self) -> Tracked {
+        Tracked::read(&self.directory)
+    }
+}
+
+/// The repository that a `.git` file names: that of a linked work tree or of a submodule.
+fn elsewhere(folder: &Path, git: &Path) -> Option<Repository> {
+    let text = read_line(git)?;
+    let named = folder.join(text.strip_prefix("gitdir:")?.trim());
+    let directory = named.canonicalize().ok()?;
+    let work_tree = folder.to_path_buf();
+    if let Some(back) = read_line(&directory.join("gitdir")) {
+        if directory.join(back).canonicalize().ok()? != git.canonicalize().ok()? {
+            return None;
+        }
+        let common = directory
+            .join(read_line(&directory.join("commondir"))?)
+            .canonicalize()
+            .ok()?;
+        let is_whole = is_file(&common.join("HEAD")) && directory.starts_with(&common);
+        return is_whole.then_some(Repository {
+            work_tree,
+            directory,
+            common,
+        });
+    }
+    // A submodule's repository lies among those of the repository around it, and its configuration names its work tree.
+    let back = submodule_work_tree(&directory.join("config"))?;
+    let points_back = directory.join(back).canonicalize().ok()? == folder.canonicalize().ok()?;
+    (points_back && is_file(&directory.join("HEAD"))).then_some(Repository {
+        work_tree,
+        common: directory.clone(),
+        directory,
+    })
+}
+
+/// `core.worktree` as git writes it for a submodule.
+fn submodule_work_tree(config: &Path) -> Option<String> {
+    let text = read_small(config)?;
+    let mut in_core = false;
+    let mut found = None;
+    for line in text.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            in_core = section.trim_end_matches(']').trim().eq_ignore_ascii_case("core");
+        } else if let (true, Some((key, value))) = (in_core, line.split_once('='))
+            && key.trim().eq_ignore_ascii_case("worktree")
+        {
+            found = Some(value.trim().trim_matches('"').to_string());
+        }
+    }
+    found
+}
+
+fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+fn read_line(path: &Path) -> Option<String> {
+    Some(read_small(path)?.trim().to_string())
+}
+
+/// The text of a small regular file.
+fn read_small(path: &Path) -> Option<String> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    if !metadata.is_file() || metadata.len() > 64 << 10 {
+        return None;
+    }
+    fs::read_to_string(path).ok()
+}
