@@ -47,7 +47,8 @@ fn tell(operation: &str, group: u32) {
 }
 
 fn start() -> Option<Mutex<Child>> {
-    let spawned = Command::new("sh")
+    // By its full name: `PATH` may begin with the folder that Lacon was started in.
+    let spawned = Command::new("/bin/sh")
         .args(["-c", SCRIPT])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

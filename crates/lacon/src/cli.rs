@@ -36,6 +36,10 @@ pub(crate) struct Cli {
     )]
     pub(crate) color: clap::ColorChoice,
 
+    /// Trust the repositories of this run: their own tools and code may be started (LACON_TRUST=1 says the same)
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -71,7 +75,7 @@ use commands::questions::{
 use commands::search::{code, docs, grep};
 use commands::{
     bench, completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status,
-    tokens, undo, watch,
+    tokens, trust, undo, watch,
 };
 
 verbs! {
@@ -124,6 +128,7 @@ verbs! {
         Undo => undo,
         Mcp => mcp,
         Init => init,
+        Trust => trust,
         Doctor => doctor,
         Gateway => gateway,
         Encode => encode,

@@ -19,5 +19,6 @@ pub(crate) mod savings;
 pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod tokens;
+pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod watch;

@@ -13,6 +13,7 @@ mod memory;
 mod output;
 mod sessions;
 mod tools;
+mod trust;
 mod workspace;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     output::log_to_stderr(cli.verbose);
+    trust::settle(cli.trust);
     let mut output = output::Output::stdout(cli.color);
     let configured = embedding::configure().map_err(failure::Failure::from);
     match configured

@@ -30,6 +30,7 @@ impl Lacon {
             .arg("mcp")
             .args(roots)
             .env("LACON_LSP_CONFIG", config)
+            .env("LACON_TRUST", "1")
             .env("PATH", path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -353,6 +354,7 @@ fn enriching_confirms_and_adds_edges_until_their_files_change() {
             .args(arguments)
             .arg(&root)
             .env("PATH", path_with_tools())
+            .env("LACON_TRUST", "1")
             .env_remove("LACON_LSP_CONFIG")
             .output()
             .unwrap();

@@ -21,6 +21,7 @@ impl Server {
             .arg(root)
             .env("LACON_OUTPUT_FORMAT", "json")
             .env("PATH", testkit::tools::path_with_tools())
+            .env("LACON_TRUST", "1")
             .env_remove("LACON_DIR")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use guardian::trust::Trust;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::data;
+use crate::launch;
 
 /// One language server.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -56,6 +58,24 @@ pub struct Adapter {
     /// Resident memory at most, in megabytes.
     #[serde(default)]
     pub memory_mb: Option<u64>,
+    /// What makes it run no code of the project. Without it, it is not asked about a repository that nobody trusts.
+    #[serde(default)]
+    pub untrusted: Option<Changes>,
+}
+
+/// What is different about a server's settings in some circumstance: members replace those of the same name, at any depth.
+///
+/// In texts, `{scratch}` is a folder of the server's own, `{typescript}` the TypeScript that is installed beside the server, and
+/// `{python}` the first Python on `PATH` that is a program, not a script.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changes {
+    #[serde(default)]
+    pub(crate) initialization: Value,
+    #[serde(default)]
+    pub(crate) settings: Value,
+    #[serde(default)]
+    pub(crate) environment: BTreeMap<String, String>,
 }
 
 /// How a server says that it has read the project. What is given must all have been seen.
@@ -95,8 +115,10 @@ impl Signal {
 pub struct Config {
     /// Servers of the user's; one with the name of a known server replaces it, others are asked first.
     pub servers: Vec<Adapter>,
-    /// Whether servers in a project's own folders (`node_modules/.bin`, `.venv/bin`) are used.
+    /// Whether servers in the own folders (`node_modules/.bin`, `.venv/bin`) of a project that is trusted are used.
     pub project_folders: bool,
+    /// Whose code may be run. Nobody's, unless something else is said.
+    pub trust: Trust,
     /// No servers at all.
     pub off: bool,
     /// Resident memory of one server's processes at most, in bytes.
@@ -122,6 +144,7 @@ impl Default for Config {
         Config {
             servers: Vec::new(),
             project_folders: true,
+            trust: Trust::default(),
             off: false,
             memory: 6 << 30,
             idle: Duration::from_secs(15 * 60),
@@ -185,47 +208,11 @@ impl Config {
             .collect()
     }
 
-    /// The command of a server: in the project's own folders, then on `PATH`.
-    pub fn find(&self, adapter: &Adapter, root: &Path) -> Option<(PathBuf, Vec<String>)> {
-        adapter.commands.iter().find_map(|command| {
-            let (program, arguments) = command.split_first()?;
-            Some((self.locate(program, root)?, arguments.to_vec()))
-        })
+    /// The command of a server for a tree, as far as the tree is trusted: in its own folders, then on `PATH`.
+    pub fn find(&self, adapter: &Adapter, tree: &Path) -> Option<(PathBuf, Vec<String>)> {
+        let launch = launch::plan(self, adapter, tree, tree).ok()?;
+        Some((launch.program, launch.arguments))
     }
-
-    fn locate(&self, program: &str, root: &Path) -> Option<PathBuf> {
-        if program.contains('/') {
-            let path = root.join(program);
-            return is_program(&path).then_some(path);
-        }
-        let own = if self.project_folders { PROJECT_FOLDERS } else { &[] };
-        let inherited = self
-            .path
-            .clone()
-            .or_else(|| std::env::var_os("PATH"))
-            .unwrap_or_default();
-        own.iter()
-            .map(|folder| root.join(folder))
-            .chain(std::env::split_paths(&inherited).filter(|folder| folder.is_absolute()))
-            .map(|folder| folder.join(program))
-            .find(|path| is_program(path))
-    }
-}
-
-/// Where projects keep their own tools.
-const PROJECT_FOLDERS: &[&str] = &[
-    "node_modules/.bin",
-    ".venv/bin",
-    "venv/bin",
-    "vendor/bin",
-    ".tools/bin",
-    ".tools/node_modules/.bin",
-    ".tools/python/bin",
-];
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// The built-in table.

@@ -7,11 +7,25 @@ use std::path::{Path, PathBuf};
 
 /// The folder of a server and a project.
 pub(crate) fn folder(server: &str, root: &Path) -> PathBuf {
+    servers().join(format!("{server}-{}", name_of(root)))
+}
+
+/// The folder where a server may write what it needs only for itself. What it wrote without being trusted is not read when it is.
+pub(crate) fn scratch(server: &str, root: &Path, trusted: bool) -> PathBuf {
+    let kind = if trusted { "scratch" } else { "untrusted" };
+    servers().join(format!("{kind}/{server}-{}", name_of(root)))
+}
+
+fn servers() -> PathBuf {
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
-    let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-    let name = format!("lacon/servers/{server}-{}", &hash[..16]);
-    cache.unwrap_or_else(std::env::temp_dir).join(name)
+    // A relative one would lie in the tree that this process was started in.
+    let cache = cache.filter(|cache| cache.is_absolute());
+    cache.unwrap_or_else(std::env::temp_dir).join("lacon/servers")
+}
+
+fn name_of(root: &Path) -> String {
+    blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex()[..16].to_string()
 }
 
 /// Notes that what a folder holds is of a project that could not be read.

@@ -1,7 +1,6 @@
 //! The thread that keeps one server: starts it, shakes hands, watches its memory and its silence, and starts it again after a
 //! failure, each time a little later. It lives only while the server is wanted.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -162,14 +161,12 @@ fn begin(inner: &Arc<Inner>) -> Result<Arc<Connection>, String> {
     if let Some(data) = &inner.data {
         data::renew(data);
     }
-    let adapter = &inner.adapter;
-    let environment: Vec<(OsString, OsString)> = adapter
-        .environment
-        .iter()
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect();
-    let (process, input, output) = process::start(&inner.program, &inner.arguments, &environment, &inner.root)
-        .map_err(|error| format!("`{}` cannot be started: {error}", inner.program.display()))?;
+    let failed = |error: std::io::Error| format!("`{}` cannot be started: {error}", inner.program.display());
+    if !inner.trusted {
+        std::fs::create_dir_all(&inner.directory).map_err(failed)?;
+    }
+    let (process, input, output) =
+        process::start(&inner.program, &inner.arguments, &inner.environment, &inner.directory).map_err(failed)?;
     let hearing = Arc::new(Hearing {
         inner: inner.clone(),
         start,

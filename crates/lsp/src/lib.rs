@@ -14,6 +14,7 @@ mod data;
 mod documents;
 pub mod edits;
 mod keeper;
+mod launch;
 mod overlay;
 pub mod position;
 mod process;

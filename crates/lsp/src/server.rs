@@ -4,6 +4,7 @@
 //! The one trick: a request that loses its server waits for the next one and is asked once more; whoever asks never sees which
 //! process answered, only an answer or a reason.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use crate::connection::{Connection, Listener, RequestError, seconds};
 use crate::data;
 use crate::documents::{Documents, Notice};
 use crate::keeper;
+use crate::launch::Launch;
 use crate::position::{Encoding, Place, Text, Texts};
 use crate::readiness::Readiness;
 use crate::turns::{Turn, Turns};
@@ -28,6 +30,11 @@ pub enum State {
     Absent {
         /// What was looked for.
         why: String,
+    },
+    /// There is one, which would run code of a repository that nobody trusts.
+    Untrusted {
+        /// What it is called.
+        server: String,
     },
     /// There is one, and nobody needed it yet (or for a long time).
     Idle,
@@ -61,6 +68,11 @@ pub(crate) struct Inner {
     pub(crate) root: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// Where it is started.
+    pub(crate) directory: PathBuf,
+    /// Whether code of the project may run in it.
+    pub(crate) trusted: bool,
     /// Where it keeps what it knows between its lives, if Lacon says where.
     pub(crate) data: Option<PathBuf>,
     pub(crate) config: Config,
@@ -119,12 +131,15 @@ const CONTENT_MODIFIED: i64 = -32801;
 const SERVER_CANCELLED: i64 = -32802;
 
 impl Server {
-    pub(crate) fn new(
-        adapter: Adapter,
-        root: PathBuf,
-        (program, arguments): (PathBuf, Vec<String>),
-        config: Config,
-    ) -> Server {
+    pub(crate) fn new(launch: Launch, root: PathBuf, config: Config) -> Server {
+        let Launch {
+            adapter,
+            program,
+            arguments,
+            environment,
+            directory,
+            trusted,
+        } = launch;
         let life = Life {
             phase: Phase::Idle,
             connection: None,
@@ -148,6 +163,9 @@ impl Server {
                 root,
                 program,
                 arguments,
+                environment,
+                directory,
+                trusted,
                 data,
                 config,
                 life: Mutex::new(life),
@@ -230,7 +248,7 @@ impl Server {
             let is_final = match state {
                 State::Starting { .. } | State::Idle => false,
                 State::Failed { retry_in, .. } => failed_start != Some(life.starts) || now + retry_in >= deadline,
-                State::Ready { .. } | State::Absent { .. } => true,
+                State::Ready { .. } | State::Absent { .. } | State::Untrusted { .. } => true,
             };
             if is_final || now >= deadline {
                 return state;
@@ -566,6 +584,9 @@ impl std::fmt::Display for State {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             State::Absent { why } | State::Starting { why } => formatter.write_str(why),
+            State::Untrusted { server } => {
+                write!(formatter, "untrusted: {server} was not asked; `lacon trust` allows it")
+            }
             State::Idle => formatter.write_str("it was not started"),
             State::Ready { partial: None } => formatter.write_str("ready"),
             State::Ready { partial: Some(why) } => formatter.write_str(why),

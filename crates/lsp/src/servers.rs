@@ -1,16 +1,24 @@
 //! All servers of this process: one per project and kind, shared by everyone who asks, started by the first who needs it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use guardian::trust::Trust;
+
 use crate::adapters::Config;
+use crate::launch::{self, Refused};
 use crate::server::{Server, State};
+
+/// A project, the name of a server, and whether it may run code of the project.
+type Key = (PathBuf, String, bool);
 
 /// Every language server that may be asked.
 pub struct Servers {
     config: Config,
-    known: Mutex<BTreeMap<(PathBuf, String), Server>>,
+    known: Mutex<BTreeMap<Key, Server>>,
+    /// Trees about which a server was not asked, since nobody trusts them.
+    withheld: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Servers {
@@ -19,6 +27,7 @@ impl Servers {
         Servers {
             config,
             known: Mutex::default(),
+            withheld: Mutex::default(),
         }
     }
 
@@ -32,18 +41,29 @@ impl Servers {
         if adapters.is_empty() {
             return absent(format!("no language server is known for {language}"));
         }
+        let trusted = self.config.trust.covers(tree);
+        let mut withheld = None;
         for adapter in &adapters {
             let root = adapter.root(tree, file);
-            let key = (root.clone(), adapter.name.clone());
+            let key = (root.clone(), adapter.name.clone(), trusted);
             if let Some(server) = self.lock().get(&key) {
                 return Ok(server.clone());
             }
-            let Some(command) = self.config.find(adapter, tree) else {
-                continue;
-            };
-            let mut known = self.lock();
-            let make = || Server::new(adapter.clone(), root, command, self.config.clone());
-            return Ok(known.entry(key).or_insert_with(make).clone());
+            self.end_other(&key);
+            match launch::plan(&self.config, adapter, tree, &root) {
+                Ok(launch) => {
+                    let make = || Server::new(launch, root, self.config.clone());
+                    return Ok(self.lock().entry(key).or_insert_with(make).clone());
+                }
+                Err(Refused::Untrusted) => {
+                    withheld.get_or_insert_with(|| adapter.name.clone());
+                }
+                Err(Refused::Absent) => {}
+            }
+        }
+        if let Some(server) = withheld {
+            lock(&self.withheld).insert(tree.to_path_buf());
+            return Err(State::Untrusted { server });
         }
         let commands: Vec<&str> = adapters
             .iter()
@@ -62,6 +82,16 @@ impl Servers {
             Ok(server) => server.state(),
             Err(absent) => absent,
         }
+    }
+
+    /// Trees about which a server would have been asked if they were trusted, since this was last called.
+    pub fn withheld(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut *lock(&self.withheld)).into_iter().collect()
+    }
+
+    /// Whose code may be run.
+    pub fn trust(&self) -> &Trust {
+        &self.config.trust
     }
 
     /// Whether those that run may be asked about every symbol while nobody else asks.
@@ -84,9 +114,22 @@ impl Servers {
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(PathBuf, String), Server>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends the server that was started when the tree's trust was another one.
+    fn end_other(&self, (root, name, trusted): &Key) {
+        let other = self.lock().remove(&(root.clone(), name.clone(), !trusted));
+        if let Some(other) = other {
+            // Ending it in order takes a moment, which the question need not wait for.
+            std::thread::spawn(move || other.stop());
+        }
     }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Server>> {
+        lock(&self.known)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Servers {

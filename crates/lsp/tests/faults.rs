@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use guardian::trust::Trust;
 use lsp::{Config, Place, RequestError, Server, Servers, State};
 use testkit::fake_language_server::{log, program};
 
@@ -32,6 +33,7 @@ impl Project {
             back_off: Duration::from_millis(50),
             hung: Duration::from_millis(300),
             start: Duration::from_secs(10),
+            trust: Trust::everything(),
             ..Config::parse(&table).unwrap()
         };
         Project {

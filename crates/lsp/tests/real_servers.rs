@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use guardian::trust::Trust;
 use lsp::{Config, Encoding, FileChange, Location, Servers, State, Text};
 use testkit::plain_client::{PlainClient, Spot};
 use testkit::tools::{is_there, path_with_tools};
@@ -256,6 +257,7 @@ fn check(case: &Case) {
 
     let servers = Servers::new(Config {
         path: Some(path),
+        trust: Trust::everything(),
         ..Config::default()
     });
     let began = Instant::now();

@@ -14,7 +14,10 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("codeintel", &["index", "lsp", "syntax", "wire"]),
     ("wire", &[]),
     ("gateway", &["guardian", "wire"]),
-    ("lacon", &["syntax", "index", "lsp", "codeintel", "wire", "gateway"]),
+    (
+        "lacon",
+        &["syntax", "index", "guardian", "lsp", "codeintel", "wire", "gateway"],
+    ),
     ("testkit", &[]),
     ("xtask", &[]),
 ];

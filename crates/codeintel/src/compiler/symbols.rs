@@ -293,7 +293,7 @@ fn main_languages<'a>(
         let runs = |language: &str| {
             !matches!(
                 compilers.servers.at(&repository.root, language),
-                State::Absent { .. } | State::Idle
+                State::Absent { .. } | State::Untrusted { .. } | State::Idle
             )
         };
         let known = |language: &str| !matches!(compilers.servers.at(&repository.root, language), State::Absent { .. });

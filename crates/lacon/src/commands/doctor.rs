@@ -90,6 +90,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let snapshot = Snapshot::open(&location.snapshot());
     let mut checks = vec![program(), index_of(&snapshot, &location), writable(&location)];
     checks.push(configuration(&location.root));
+    checks.push(trusted(&location.root));
     checks.extend(watches(&location.root));
     checks.extend(language_servers(&location.root, snapshot.as_ref().ok()));
     checks.extend(agents(&location.root));
@@ -230,6 +231,23 @@ fn configuration(root: &Path) -> Check {
     }
 }
 
+/// Whether the repository's own code may be run. Neither is a fault.
+fn trusted(root: &Path) -> Check {
+    let trust = crate::trust::trust();
+    if trust.is_everything() {
+        return Check::good("trust", "this run trusts everything (--trust or LACON_TRUST)");
+    }
+    match trust.list().and_then(|list| list.entry_for(root)) {
+        Ok(Some(entry)) => Check::good("trust", format!("{} is trusted", entry.path)),
+        Ok(None) => Check::good("trust", "not trusted: none of its own tools and code is run"),
+        Err(error) => Check::broken(
+            "trust",
+            format!("{error}; nothing is trusted"),
+            "repair or remove that file, and run `lacon trust` again",
+        ),
+    }
+}
+
 /// Linux counts every watched directory against a limit per user.
 fn watches(root: &Path) -> Option<Check> {
     let limit: u64 = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches")
@@ -269,7 +287,7 @@ fn count_directories(root: &Path, limit: u64) -> u64 {
 
 /// A server for each language that the index holds. The index answers without them, so that none is no fault.
 fn language_servers(root: &Path, snapshot: Option<&Snapshot>) -> Vec<Check> {
-    let config = lsp::Config::default();
+    let config = crate::tools::lsp::config();
     let mut languages: Vec<(u64, String)> = snapshot
         .into_iter()
         .flat_map(|snapshot| {
@@ -282,6 +300,9 @@ fn language_servers(root: &Path, snapshot: Option<&Snapshot>) -> Vec<Check> {
     languages.sort_unstable_by(|one, other| other.cmp(one));
     let mut found: Vec<String> = Vec::new();
     let mut missing: Vec<String> = Vec::new();
+    let mut withheld: Vec<String> = Vec::new();
+    // Looks, and starts nothing.
+    let servers = lsp::Servers::new(config.clone());
     for (_, language) in languages {
         let adapters = config.adapters(&language);
         let Some(first) = adapters.first() else { continue };
@@ -290,12 +311,25 @@ fn language_servers(root: &Path, snapshot: Option<&Snapshot>) -> Vec<Check> {
             .find_map(|adapter| Some((adapter, config.find(adapter, root)?)))
         {
             Some((adapter, (path, _))) => found.push(format!("{language}: {} ({})", adapter.name, path.display())),
-            None => missing.push(format!("{language} ({})", first.name)),
+            None => match servers.at(root, &language) {
+                lsp::State::Untrusted { server } => withheld.push(format!("{language} ({server})")),
+                _ => missing.push(format!("{language} ({})", first.name)),
+            },
         }
     }
     let mut checks = Vec::new();
     if !found.is_empty() {
         checks.push(Check::good("language servers", found.join(", ")));
+    }
+    if !withheld.is_empty() {
+        checks.push(Check::note(
+            "language servers",
+            format!(
+                "not asked, since the repository is not trusted: {}",
+                withheld.join(", ")
+            ),
+            "`lacon trust` allows them to run the project's code; answers come without it too",
+        ));
     }
     if !missing.is_empty() {
         checks.push(Check::note(

@@ -302,6 +302,7 @@ fn why_not(state: &State) -> String {
     match state {
         State::Ready { partial: None } => "it is ready".to_owned(),
         State::Ready { partial: Some(why) } | State::Absent { why } => why.clone(),
+        State::Untrusted { .. } => state.to_string(),
         State::Idle => "it has not started".to_owned(),
         State::Starting { why } => format!("not ready: {why}; ask again in a moment"),
         State::Failed { why, retry_in } => format!("failed: {why}; tried again in {} s", retry_in.as_secs()),

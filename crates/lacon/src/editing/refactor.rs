@@ -90,6 +90,7 @@ fn ready(
     let server = match servers.server(&repository.root, language, Some(&file)) {
         Ok(server) => server,
         Err(State::Absent { why }) => return Err(no_server(why)),
+        Err(state @ State::Untrusted { .. }) => return Err(refusal("untrusted", state.to_string())),
         Err(_) => return Err(no_server(format!("no language server for {language}"))),
     };
     server
@@ -102,6 +103,7 @@ fn ready(
             "lsp_not_ready",
             format!("{} has not read the project yet ({why}): ask again", server.name()),
         )),
+        state @ State::Untrusted { .. } => Err(refusal("untrusted", state.to_string())),
         State::Idle => Err(refusal(
             "lsp_not_ready",
             format!("{} has not started: ask again", server.name()),

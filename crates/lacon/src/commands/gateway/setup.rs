@@ -46,9 +46,7 @@ impl ConfigArgs {
     pub(crate) fn load(&self) -> Result<(PathBuf, GatewayConfig), Failure> {
         let path = match &self.config {
             Some(path) => path.clone(),
-            None => usual_file()
-                .context("there is no gateway configuration here")
-                .hint(format!("write {} or name a file with --config", USUAL_NAMES[0]))?,
+            None => usual_file()?,
         };
         let loaded = match read_config(&path, &environment()) {
             Ok(loaded) => loaded,
@@ -123,13 +121,37 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     Ok(runtime.context("cannot start the asynchronous runtime")?)
 }
 
-fn usual_file() -> Option<PathBuf> {
+/// The file of the current folder, if its repository is trusted: what it lists is started. Else the user's own.
+fn usual_file() -> Result<PathBuf, Failure> {
     let here = USUAL_NAMES.map(PathBuf::from).into_iter().find(|path| path.exists());
-    here.or_else(|| {
-        user_directory("XDG_CONFIG_HOME", ".config")
-            .map(|directory| directory.join("gateway.toml"))
-            .filter(|path| path.exists())
-    })
+    let own = user_directory("XDG_CONFIG_HOME", ".config")
+        .map(|directory| directory.join("gateway.toml"))
+        .filter(|path| path.exists());
+    match (here, own) {
+        (Some(here), own) => {
+            let what = format!("`{}` may start programs, and was not read", here.display());
+            match (crate::trust::demand(Path::new("."), &what), own) {
+                (Ok(()), _) => Ok(here),
+                (Err(_), Some(own)) => {
+                    tracing::warn!(
+                        "untrusted: {what}; `{}` is used; `lacon trust` allows it",
+                        own.display()
+                    );
+                    Ok(own)
+                }
+                (Err(untrusted), None) => Err(Failure {
+                    hints: vec![format!(
+                        "`lacon trust` allows it for this repository, `--config {}` for one run",
+                        here.display()
+                    )],
+                    ..untrusted
+                }),
+            }
+        }
+        (None, Some(own)) => Ok(own),
+        (None, None) => Err(anyhow!("there is no gateway configuration here"))
+            .hint(format!("write {} or name a file with --config", USUAL_NAMES[0])),
+    }
 }
 
 fn state_directory() -> Option<PathBuf> {

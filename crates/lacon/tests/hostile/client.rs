@@ -1,0 +1,162 @@
+//! A client that asks every tool about every language of a hostile repository, from what the tools' own schemas say.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use crate::stage::{SECRET, Stage};
+
+/// How long a language server is waited for that may not come.
+const PATIENCE_MS: u64 = 1500;
+/// How long a call may take in all.
+const LIMIT: Duration = Duration::from_secs(90);
+
+pub struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    next: i64,
+}
+
+/// One symbol per language, and where its file is.
+const ASKED: &[(&str, &str)] = &[
+    ("greet", "lib.py"),
+    ("hello", "lib.ts"),
+    ("Wave", "lib.go"),
+    ("salute", "src/lib.rs"),
+    ("nod", "lib.php"),
+    ("bow", "lib.c"),
+    ("wink", "Lib.java"),
+];
+
+/// Tools that start language servers: these are asked about each language, the others about one.
+const OF_COMPILERS: &[&str] = &["find_references", "get_diagnostics", "hover"];
+
+impl Client {
+    pub fn start(stage: &Stage) -> Client {
+        let mut child = stage
+            .lacon()
+            .args(["mcp", "--toolset", "all"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut client = Client {
+            child,
+            input,
+            output,
+            next: 0,
+        };
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        client.request("initialize", hello);
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    pub fn ask_everything(&mut self) {
+        let listed = self.request("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap().clone();
+        assert!(tools.len() > 40, "{}", tools.len());
+        let deadline = Instant::now() + LIMIT;
+        while self.call("graph_stats", json!({})).contains("index_building") {
+            assert!(Instant::now() < deadline, "the index is not there");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        for tool in &tools {
+            let name = tool["name"].as_str().unwrap();
+            let about = if OF_COMPILERS.contains(&name) {
+                ASKED
+            } else {
+                &ASKED[..1]
+            };
+            for (symbol, path) in about {
+                let said = self.call(name, arguments(&tool["inputSchema"], symbol, path));
+                assert!(!said.contains(SECRET), "{name} read what is outside: {said}");
+            }
+        }
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        result.to_string()
+    }
+
+    fn send(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+
+    fn request(&mut self, method: &str, parameters: Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "lacon ended");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == json!(id) && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // The end of its input ends it in order, with its servers.
+        drop(self.input.take());
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < deadline {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Arguments by what they are called; whatever waits for a language server does.
+fn arguments(schema: &Value, symbol: &str, path: &str) -> Value {
+    let mut arguments = Map::new();
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    for (name, about) in schema["properties"].as_object().into_iter().flatten() {
+        let value = match name.as_str() {
+            "wait" => json!("lsp"),
+            "max_wait_ms" => json!(PATIENCE_MS),
+            "format" => json!("json"),
+            "symbol" | "id" => json!(symbol),
+            "base" => json!("HEAD"),
+            _ if !required.contains(&name.as_str()) => continue,
+            "ids" | "symbols" => json!([symbol]),
+            "path" | "file" => json!(path),
+            "paths" | "files" => json!([path]),
+            "line" | "start_line" | "end_line" => json!(1),
+            "column" => json!(5),
+            "new_name" => json!("renamed"),
+            "old_text" | "search" => json!(symbol),
+            "new_text" | "replace" | "text" | "code" | "content" => json!("x"),
+            _ => match about["type"].as_str() {
+                Some("integer" | "number") => json!(1),
+                Some("boolean") => json!(false),
+                Some("array") => json!([]),
+                Some("object") => json!({}),
+                _ => json!(symbol),
+            },
+        };
+        arguments.insert(name.clone(), value);
+    }
+    Value::Object(arguments)
+}

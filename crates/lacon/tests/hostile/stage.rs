@@ -1,0 +1,237 @@
+//! Where a hostile repository is met: a tree, a home of its own, bait outside of the tree, and a folder for markers.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::tools::is_there;
+
+use crate::client::Client;
+use crate::verbs;
+use crate::ways::Way;
+
+/// Whether somebody has trusted it.
+pub enum Met {
+    Untrusted,
+    Trusted,
+}
+
+pub struct Stage {
+    _folder: tempfile::TempDir,
+    way: &'static str,
+    /// What is opened.
+    pub opened: PathBuf,
+    /// The repository.
+    pub tree: PathBuf,
+    /// Whatever is run writes here.
+    markers: PathBuf,
+    /// Files that nobody may change, with something that nobody may read.
+    pub bait: PathBuf,
+    home: PathBuf,
+    pub path: OsString,
+}
+
+/// What an answer must never hold.
+pub const SECRET: &str = "bait-that-nobody-may-read";
+
+impl Stage {
+    /// The repository of a way; nothing where programs that it needs are not here.
+    pub fn of(way: &Way) -> Option<Stage> {
+        if way.needs.iter().any(|program| !is_there(program)) {
+            return None;
+        }
+        // Go leaves out folders whose names begin with a dot.
+        let folder = tempfile::Builder::new().prefix("hostile-").tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let stage = Stage {
+            way: way.name,
+            tree: base.join("tree"),
+            opened: base.join("tree"),
+            markers: base.join("markers"),
+            bait: base.join("bait"),
+            home: base.join("home"),
+            path: testkit::tools::path_with_tools(),
+            _folder: folder,
+        };
+        for folder in [&stage.tree, &stage.markers, &stage.bait, &stage.home] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        std::fs::create_dir(stage.tree.join(".git")).unwrap();
+        std::fs::write(
+            stage.bait.join("secret.py"),
+            format!("def {}():\n    pass\n", SECRET.replace('-', "_")),
+        )
+        .unwrap();
+        std::fs::write(stage.bait.join("secret.txt"), SECRET).unwrap();
+        std::fs::write(stage.home.join(".bashrc"), "# the user's\n").unwrap();
+        stage.code();
+        let mut stage = stage;
+        (way.plant)(&mut stage);
+        Some(stage)
+    }
+
+    /// Something to ask about in each language.
+    fn code(&self) {
+        self.write("lib.py", "def greet(name):\n    return name\n");
+        self.write("app.py", "from lib import greet\n\n\ndef main():\n    greet(1)\n");
+        self.write(
+            "lib.ts",
+            "export function hello(name: string): string { return name; }\n",
+        );
+        self.write("app.ts", "import { hello } from './lib';\nhello('a');\n");
+        self.write(
+            "lib.go",
+            "package main\n\nfunc Wave(name string) string { return name }\n\nfunc main() { Wave(\"a\") }\n",
+        );
+        self.write("go.mod", "module example.com/app\n\ngo 1.20\n");
+        self.write(
+            "src/lib.rs",
+            "pub fn salute(name: &str) -> usize { name.len() }\n\npub fn twice() -> usize { salute(\"a\") }\n",
+        );
+        self.write(
+            "Cargo.toml",
+            "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        );
+        self.write(
+            "lib.php",
+            "<?php\nfunction nod(string $name): string { return $name; }\nnod('a');\n",
+        );
+        self.write(
+            "lib.c",
+            "int bow(int name) { return name; }\nint main(void) { return bow(1); }\n",
+        );
+        self.write(
+            "compile_commands.json",
+            &format!(
+                "[{{\"directory\": {:?}, \"file\": \"lib.c\", \"command\": \"cc -c lib.c\"}}]",
+                self.tree
+            ),
+        );
+        self.write(
+            "Lib.java",
+            "class Lib { static int wink(int a) { return a; } int b() { return wink(1); } }\n",
+        );
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.tree.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// A program that leaves a marker, anywhere.
+    pub fn program_at(&self, path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("#!/bin/sh\n{}\n", self.marking("program"))).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The same in the tree.
+    pub fn program(&self, name: &str) {
+        self.program_at(&self.tree.join(name));
+    }
+
+    /// The shell command that leaves a marker.
+    pub fn marking(&self, how: &str) -> String {
+        format!("echo ran > {}", self.marker(how).display())
+    }
+
+    /// The file whose being there says that something ran.
+    pub fn marker(&self, how: &str) -> PathBuf {
+        self.markers.join(format!("{}-{how}", self.way.replace(' ', "-")))
+    }
+
+    /// A folder outside of the tree and of everything else.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.tree.parent().unwrap().join(name)
+    }
+
+    /// Puts folders before what is on `PATH`.
+    pub fn path_begins_with(&mut self, folders: &[&Path]) {
+        let before = folders.iter().map(|folder| folder.to_path_buf());
+        let after: Vec<PathBuf> = std::env::split_paths(&self.path).collect();
+        self.path = std::env::join_paths(before.chain(after)).unwrap();
+    }
+
+    /// The markers that are there.
+    pub fn ran(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.markers).unwrap().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Lacon as somebody calls it who stands in the repository.
+    pub fn lacon(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
+        command
+            .current_dir(&self.opened)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", &self.path)
+            .env("LACON_OUTPUT_FORMAT", "json");
+        for kept in ["RUSTUP_HOME", "CARGO_HOME", "GOROOT", "JAVA_HOME"] {
+            if let Some(value) = std::env::var_os(kept) {
+                command.env(kept, value);
+            }
+        }
+        // Toolchains of the machine, whose homes are not the one of this stage.
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+        for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+            if std::env::var_os(name).is_none() && home.join(folder).is_dir() {
+                command.env(name, home.join(folder));
+            }
+        }
+        command
+    }
+
+    /// Asks everything there is to ask.
+    pub fn meet(&self, met: &Met) {
+        if let Met::Trusted = met {
+            let trusted = self.lacon().arg("trust").output().unwrap();
+            assert!(trusted.status.success(), "{}", String::from_utf8_lossy(&trusted.stderr));
+        }
+        let mut client = Client::start(self);
+        client.ask_everything();
+        drop(client);
+        verbs::run(self);
+    }
+
+    /// What lies outside of the tree, but for what Lacon may write there.
+    pub fn outside(&self) -> BTreeMap<PathBuf, String> {
+        let mut found = BTreeMap::new();
+        let mut waiting = vec![self.bait.clone(), self.home.clone()];
+        let own = [".cache/lacon", ".local/state/lacon"].map(|folder| self.home.join(folder));
+        while let Some(folder) = waiting.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+                let path = entry.path();
+                let kind = entry.file_type().unwrap();
+                if own.contains(&path) {
+                    continue;
+                }
+                match kind.is_dir() {
+                    true => waiting.push(path),
+                    false => {
+                        let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                        found.insert(path, text.unwrap_or_default());
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    pub fn changes_outside(&self, before: &BTreeMap<PathBuf, String>) -> Vec<String> {
+        let after = self.outside();
+        let changed = before.iter().filter(|(path, text)| after.get(*path) != Some(*text));
+        let new = after.keys().filter(|path| !before.contains_key(*path));
+        changed
+            .map(|(path, _)| format!("changed {}", path.display()))
+            .chain(new.map(|path| format!("wrote {}", path.display())))
+            .collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! Every verb of the command line, as somebody calls it who stands in a hostile repository.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::stage::{SECRET, Stage};
+
+/// Verbs with arguments. `index` comes first, since the others answer from what it makes.
+const VERBS: &[&[&str]] = &[
+    &["index"],
+    &["status"],
+    &["export"],
+    &["callers", "greet"],
+    &["calls", "greet"],
+    &["usages", "greet"],
+    &["dependencies", "greet"],
+    &["dependents", "greet"],
+    &["implementations", "greet"],
+    &["references", "hello", "--wait", "--max-wait-ms", "1000"],
+    &["definition", "greet", "--wait", "--max-wait-ms", "1000"],
+    &["hover", "greet"],
+    &["diagnostics", "lib.py", "--wait", "--max-wait-ms", "1000"],
+    &["explore", "greet"],
+    &["fixes", "greet"],
+    &["changes", "HEAD"],
+    &["enrich", "--seconds", "2"],
+    &["source", "greet"],
+    &["symbols", "greet"],
+    &["search", "greet"],
+    &["docs", "greet"],
+    &["grep", "greet"],
+    &["summary", "lib.py"],
+    &["type", "Lib"],
+    &["function", "greet"],
+    &["exports", "."],
+    &["lines", "lib.py", "1", "2"],
+    &["laravel-routes"],
+    &["editing-context", "greet"],
+    &["outline"],
+    &["stats"],
+    &["analyze", "hotspots"],
+    &["start"],
+    &["tests", "greet"],
+    &["contracts"],
+    &["context", "greet a name"],
+    &["context-files", "lib.py"],
+    &["context-pr", "HEAD"],
+    &["blast-radius", "greet"],
+    &["explain", "greet"],
+    &["communities"],
+    &["plan", "greet"],
+    &["savings"],
+    &["undo", "--list"],
+    &["init", "--dry-run"],
+    &["trust", "--show"],
+    &["doctor"],
+    &["gateway"],
+    &["gateway", "check"],
+    &["gateway", "login", "x"],
+    &["tokens", "lib.py"],
+    &["bench", "compilers", "."],
+];
+
+/// Verbs that serve until they are stopped, or that read no repository.
+const LEFT_OUT: &[&str] = &[
+    "watch",
+    "mcp",
+    "encode",
+    "decode",
+    "convert",
+    "completions",
+    "man",
+    "help",
+];
+
+/// How long one may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs each once. Whether it succeeds is not asked.
+pub fn run(stage: &Stage) {
+    for arguments in VERBS {
+        let mut child = stage
+            .lacon()
+            .args(*arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut output = child.stdout.take().unwrap();
+        let reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            drop(std::io::Read::read_to_end(&mut output, &mut bytes));
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        let deadline = Instant::now() + LIMIT;
+        while child.try_wait().unwrap().is_none() {
+            if Instant::now() > deadline {
+                drop(child.kill());
+                drop(child.wait());
+                panic!("{arguments:?} does not end");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let said = reader.join().unwrap();
+        assert!(!said.contains(SECRET), "{arguments:?} read what is outside: {said}");
+    }
+}
+
+/// A verb that is new has to be put into one of the lists.
+pub fn assert_complete() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lacon"))
+        .arg("--help")
+        .output()
+        .unwrap();
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    let commands = help.split("Commands:").nth(1).unwrap();
+    for line in commands.lines().skip(1).take_while(|line| !line.trim().is_empty()) {
+        let Some(verb) = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) else {
+            continue;
+        };
+        let verb = verb.split_whitespace().next().unwrap();
+        let is_met = VERBS.iter().any(|arguments| arguments[0] == verb) || LEFT_OUT.contains(&verb);
+        assert!(is_met, "`lacon {verb}` is not met by hostile repositories");
+    }
+}

@@ -1,0 +1,44 @@
+//! The ways in which a repository may attack who opens it, by family. A new one is an entry of a family's table.
+
+pub mod gateway;
+pub mod programs;
+pub mod search_path;
+pub mod servers;
+pub mod settings;
+
+use crate::stage::Stage;
+
+/// One way.
+pub struct Way {
+    /// In words; markers are named after it.
+    pub name: &'static str,
+    /// Programs without which it cannot be tried.
+    pub needs: &'static [&'static str],
+    /// Puts it into the tree.
+    pub plant: fn(&mut Stage),
+    pub when_trusted: WhenTrusted,
+}
+
+/// What trust allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WhenTrusted {
+    /// It is what trust names: the repository's own tools and code.
+    Runs,
+    /// Nobody would want it, whoever trusts what.
+    Never,
+    /// It runs where the machine has what it takes.
+    Maybe,
+}
+
+/// All of them.
+pub fn all() -> impl Iterator<Item = &'static Way> {
+    [
+        programs::WAYS,
+        search_path::WAYS,
+        servers::WAYS,
+        settings::WAYS,
+        gateway::WAYS,
+    ]
+    .into_iter()
+    .flatten()
+}
