@@ -1,13 +1,14 @@
 //! How do child processes end with Lacon, and what may they touch?
 //!
 //! `groups` ends what Lacon started, by whatever means Lacon ends. `trust` keeps which repositories may have their own code
-//! run. `programs` finds programs without ever taking one that a repository ships.
+//! run. `programs` finds programs without ever taking one that a repository ships. `sandbox` bounds what a child may touch.
 //!
 //! API boundary: paths and numbers of process groups. Nothing here reads the environment: whoever calls says where the user's
 //! folders are and what `PATH` is.
 
 mod groups;
 pub mod programs;
+pub mod sandbox;
 pub mod trust;
 
 pub use groups::{forget, watch};

@@ -88,7 +88,7 @@ mod tests {
         .unwrap();
         let kept_out = super::kept_out_for(&tree);
         let folders = super::folders(&path, &kept_out);
-        assert_eq!(folders, [good.clone()]);
+        assert_eq!(folders, std::slice::from_ref(&good));
         assert_eq!(super::search_path(&path, &kept_out), good.as_os_str());
         assert_eq!(super::find("tool", &folders, &kept_out), None);
         assert_eq!(super::find("other", &folders, &kept_out), Some(good.join("other")));
