@@ -5,6 +5,7 @@
 //! files that did not change are copied, not computed. A build from nothing gives the same bytes.
 
 mod glance;
+mod mend;
 mod room;
 mod state;
 mod survey;
@@ -17,7 +18,7 @@ use crate::scan::{Config, ConfigError, SkipReason, Stamp, unescape_path, walk};
 use crate::search::{Keeper, TreeFile};
 use crate::snapshot::segment::Segment;
 use crate::snapshot::{Snapshot, SnapshotError};
-use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Stats, StoreError, WriterLock};
+use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Stats, StoreError, WriterLock, repair};
 use crate::tree::{Keep, Resolve};
 pub use glance::{Glance, glance};
 use state::State;
@@ -137,6 +138,8 @@ pub struct Indexer {
     snapshot: Option<Snapshot>,
     /// The file of the snapshot as it was opened.
     stamp: Option<Stamp>,
+    /// When mending failed last.
+    not_mended: Option<Instant>,
     notices: Vec<Notice>,
 }
 
@@ -159,6 +162,8 @@ impl Indexer {
         };
         let directory = Directory::create(location)?;
         let lock = directory.lock()?;
+        // All that a reader can have found is looked at below.
+        repair::begin(directory.location());
         let (facts, mut notices) = FactsStore::open(&directory.location().facts)?;
         let stats = Stats::load(&directory, stats_context(&config));
         let pool = rayon::ThreadPoolBuilder::new()
@@ -202,6 +207,7 @@ impl Indexer {
             state: None,
             snapshot,
             stamp,
+            not_mended: None,
             notices,
         })
     }

@@ -8,12 +8,14 @@ mod directory;
 mod disk;
 mod facts;
 mod pack;
+pub(crate) mod repair;
 mod replace;
 mod stats;
 
 pub use blocks::Damage;
 pub use directory::{Directory, Location, StoreError, WriterLock};
 pub use facts::{FactsKey, FactsStore, Notice};
+pub use repair::ask_for_repair;
 
 pub(crate) use blocks::{Blocks, Source, Summing, sums_length};
 pub(crate) use stats::{Known, Stats};

@@ -100,7 +100,14 @@ pub fn watch(
                 indexer.rest();
                 Watched::Rested
             }
-            Collected::Nothing => Watched::Idle,
+            Collected::Nothing => match indexer.mend() {
+                Ok(None) => Watched::Idle,
+                Ok(Some(report)) => {
+                    changed = Some(Instant::now());
+                    Watched::Built(Box::new(report))
+                }
+                Err(error) => Watched::Failed(error),
+            },
             Collected::Closed => return Ok(()),
             Collected::Paths(paths) => match indexer.update(&paths) {
                 Ok(report) if report.changed => Watched::Built(Box::new(report)),

@@ -58,6 +58,11 @@ impl Keeper {
         }
     }
 
+    /// Whether the large part is the file that was written or opened here.
+    pub(crate) fn is_as_written(&self, directory: &Path) -> bool {
+        self.large.is_none() || self.stamp == stamp_of(&directory.join(PARTS[0]))
+    }
+
     /// Makes the parts on disk cover these files, which are in path order. `make` gives the unit of a file by its number;
     /// none where the file changed in the meantime, which the next update sees.
     pub(crate) fn update(
@@ -67,7 +72,7 @@ impl Keeper {
         make: &(dyn Fn(usize) -> Option<Unit> + Sync),
     ) -> Result<(), StoreError> {
         // Whatever happened to the file since it was written here, it was not this process.
-        if self.large.is_some() && self.stamp != stamp_of(&directory.location().directory.join(PARTS[0])) {
+        if !self.is_as_written(&directory.location().directory) {
             *self = Keeper::open(&directory.location().directory);
         }
         let updated = self.try_update(directory, files, make);

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the way tests do")]
 
+mod damage;
 mod edits;
 mod equality;
 mod exchanging;
