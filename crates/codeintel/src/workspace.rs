@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use index::search::TextFilter;
 use index::snapshot::{EdgeKinds, EdgeView, FileView, Snapshot, SymbolId, SymbolView};
+use index::store::Damage;
 
 use crate::analyze::{Communities, Dead, Hottest, communities, dead, hottest};
 use crate::compiler::Confirmed;
@@ -337,6 +338,13 @@ impl Workspace {
             })
             .collect();
         (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// What of the index was found to be damaged so far. An answer that was made before this is `None` must not be given: what
+    /// is damaged reads as if it were not there.
+    pub fn damage(&self) -> Option<Damage> {
+        let mut repositories = self.repositories.iter();
+        repositories.find_map(|repository| repository.snapshot.damage())
     }
 
     /// Whether a path given by a caller stays inside the workspace once joined to a root.

@@ -15,6 +15,7 @@ pub(crate) mod readable_packs;
 mod schema;
 mod scope;
 pub(crate) mod search;
+pub(crate) mod sound;
 pub(crate) mod trees;
 
 use std::cell::RefCell;

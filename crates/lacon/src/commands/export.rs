@@ -60,6 +60,10 @@ enum Written {
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let location = Location::of(&args.place.root, args.place.index_dir.as_deref())?;
     let snapshot = Snapshot::open(&location.snapshot()).hint("run `lacon index` first")?;
+    // What is damaged reads as if it were not there, and what was written cannot be taken back.
+    snapshot
+        .verify()
+        .hint("run `lacon index`: it rebuilds what is damaged")?;
     let mut filter = Filter::default()
         .paths(args.path.iter().map(String::as_str))
         .context("a glob of --path is not valid")

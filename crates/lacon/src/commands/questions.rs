@@ -11,7 +11,7 @@ use wire::protocol::Refusal;
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::tools::answer::answer;
+use crate::tools::sound::{DAMAGED, sound_answer};
 use crate::tools::trees::Trees;
 use crate::tools::{self, Desk, Services, Wish, descriptors, readable};
 
@@ -458,7 +458,18 @@ pub(super) fn ask(
         wish: Wish::default(),
     };
     let min_tier = arguments.get("min_tier").and_then(Value::as_str).map(str::to_owned);
-    let said = answer(tool, &desk, arguments, asking.format.unwrap_or(Format::Json)).map_err(failure)?;
+    let format = asking.format.unwrap_or(Format::Json);
+    let said = sound_answer(tool, &desk, arguments, format).map_err(|refusal| {
+        let is_damaged = refusal.code == DAMAGED;
+        if is_damaged {
+            trees.give_up_damaged();
+        }
+        let mut failure = failure(refusal);
+        if is_damaged {
+            failure.hints.push("run `lacon index`, which makes it anew".to_owned());
+        }
+        failure
+    })?;
     if for_agent {
         output.line(&said.text);
     } else {
@@ -488,7 +499,7 @@ pub(super) fn ask(
 /// What was asked is at fault, unless there is nothing to ask.
 pub(crate) fn failure(refusal: Refusal) -> Failure {
     let exit = match refusal.code.as_str() {
-        "no_index" | "index_building" | "internal_error" => Exit::Failed,
+        "no_index" | "index_building" | DAMAGED | "internal_error" => Exit::Failed,
         _ => Exit::BadInput,
     };
     Failure {

@@ -131,13 +131,17 @@ fn status(location: &Location, args: &Args) -> Result<Status, Failure> {
             })
             .collect(),
     };
+    let contents = Contents::new(&snapshot);
+    if let Some(damage) = snapshot.damage() {
+        return Err(damage).hint("run `lacon index`: it rebuilds what is damaged");
+    }
     Ok(Status {
         root: location.root.display().to_string(),
         index: location.directory.display().to_string(),
         age_seconds: written.elapsed().map_or(0, |age| age.as_secs()),
         open_milliseconds,
         verified: args.verify.then_some(true),
-        contents: Contents::new(&snapshot),
+        contents,
         disk_bytes: Disk {
             snapshot: disk.0,
             facts: disk.1,

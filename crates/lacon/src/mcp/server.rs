@@ -27,7 +27,8 @@ use wire::protocol::Refusal;
 use super::{prompts, resources};
 use crate::memory;
 use crate::sessions::Conversation;
-use crate::tools::answer::{Said, answer, refused};
+use crate::tools::answer::{Said, refused};
+use crate::tools::sound::{DAMAGED, sound_answer};
 use crate::tools::trees::Trees;
 use crate::tools::{self, Desk, Services, Tool, Toolset, Wish, refusal};
 
@@ -93,6 +94,28 @@ pub(crate) fn listed(toolset: Toolset, several_repositories: bool, format: Forma
     toolset.tools().map(list).collect()
 }
 
+/// The code of a refusal because of damage that is being repaired.
+const REPAIRING: &str = "index_repairing";
+
+/// What to do about damage: wait where this process makes the index anew, or say who can.
+fn damaged(refusal: Refusal, trees: &Trees) -> Refusal {
+    if refusal.code != DAMAGED {
+        return refusal;
+    }
+    tracing::warn!(damage = %refusal.message, "the index is damaged");
+    match trees.give_up_damaged() {
+        true => Refusal {
+            code: REPAIRING.to_string(),
+            message: format!("{}; it is being made anew: ask again in a moment", refusal.message),
+            ..refusal
+        },
+        false => Refusal {
+            message: format!("{}: run `lacon index` there, which makes it anew", refusal.message),
+            ..refusal
+        },
+    }
+}
+
 /// Asks questions on behalf of one request.
 pub(super) struct Asker {
     server: QuestionServer,
@@ -127,7 +150,9 @@ impl Asker {
         loop {
             let said = self.once(tool, arguments.clone()).await;
             match said {
-                Err(refusal) if refusal.code == "index_building" && waiting_since.elapsed() < patience => {
+                Err(refusal)
+                    if matches!(&*refusal.code, "index_building" | REPAIRING) && waiting_since.elapsed() < patience =>
+                {
                     self.tell(&mut told).await;
                 }
                 said => return said,
@@ -165,7 +190,7 @@ impl Asker {
                 caller: &caller,
                 wish: Wish::in_conversation(conversation.as_deref()),
             };
-            let said = answer(tool, &desk, arguments, format);
+            let said = sound_answer(tool, &desk, arguments, format).map_err(|refusal| damaged(refusal, &trees));
             if began.elapsed() > memory::LONG {
                 // After the answer: nobody should wait for it.
                 drop(tokio::task::spawn_blocking(memory::tidy));

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use codeintel::{Derived, Repository, Workspace};
 use index::build::{BuildError, Follower, Indexer, Options, Progress, glance};
-use index::snapshot::Snapshot;
-use index::store::StoreError;
+use index::snapshot::{Snapshot, SnapshotError};
+use index::store::{Location, StoreError, ask_for_repair};
 use index::watch::{Patience, Watched, watch};
 use wire::protocol::Refusal;
 
@@ -50,6 +50,8 @@ struct Tree {
 struct Told {
     /// What the index still lacks, in words.
     note: Option<String>,
+    /// This process keeps the index up to date.
+    kept: bool,
     /// There is an index to answer from, however old.
     built: bool,
     /// How far the build is.
@@ -132,6 +134,25 @@ impl Trees {
         })
     }
 
+    /// Lets go of snapshots that were found to be damaged, so that the next question opens what is there then, and has them made anew
+    /// by whoever keeps them. Whether that is this process.
+    pub(crate) fn give_up_damaged(&self) -> bool {
+        let mut state = lock(&self.state);
+        let mut is_kept = false;
+        for tree in &mut state.trees {
+            let is_damaged = |follower: &Follower| follower.snapshot().damage().is_some();
+            if tree.follower.as_ref().is_some_and(is_damaged) {
+                tree.follower = None;
+                tree.derived = tree.derived.of_next();
+                is_kept |= lock(&tree.told).kept;
+                tree.ask_for_repair();
+            }
+        }
+        // So that the workspace is put together again.
+        state.notes.clear();
+        is_kept
+    }
+
     /// The newest snapshots of all trees. Fails while there is none at all.
     pub(crate) fn workspace(&self) -> Result<Arc<Workspace>, Refusal> {
         let mut state = lock(&self.state);
@@ -155,10 +176,22 @@ impl Tree {
     /// Moves on to the newest snapshot there is, of the whole or of a part; says whether there was a newer one.
     fn refresh(&mut self) -> bool {
         let is_newer = match &mut self.follower {
-            // A snapshot that cannot be read is on its way to be replaced; the one at hand is still good.
-            Some(follower) => follower.refresh().unwrap_or(false),
+            // What was read of the one at hand is still good; one that cannot be read is replaced, if somebody knows.
+            Some(follower) => follower.refresh().unwrap_or_else(|error| {
+                if let BuildError::Snapshot(SnapshotError::Damaged(_)) = error {
+                    self.ask_for_repair();
+                }
+                false
+            }),
             None => {
-                self.follower = Follower::open(&self.root, self.index_dir.as_deref()).ok();
+                self.follower = match Follower::open(&self.root, self.index_dir.as_deref()) {
+                    Ok(follower) => Some(follower),
+                    Err(BuildError::Snapshot(SnapshotError::Damaged(_))) => {
+                        self.ask_for_repair();
+                        None
+                    }
+                    Err(_) => None,
+                };
                 let part = lock(&self.told).part.take();
                 match (&self.follower, part) {
                     (Some(_), _) => self.part = None,
@@ -172,6 +205,12 @@ impl Tree {
             self.derived = self.derived.of_next();
         }
         is_newer
+    }
+
+    fn ask_for_repair(&self) {
+        if let Ok(location) = Location::of(&self.root, self.index_dir.as_deref()) {
+            ask_for_repair(&location);
+        }
     }
 
     fn snapshot(&self) -> Option<Arc<Snapshot>> {
@@ -261,7 +300,10 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stoppi
         };
         match Indexer::open(root, options) {
             Ok(mut indexer) => {
-                lock(told).built = indexer.directory().location().snapshot().exists();
+                {
+                    let mut told = lock(told);
+                    (told.kept, told.built) = (true, indexer.directory().location().snapshot().exists());
+                }
                 look_first(&indexer, told);
                 let mut failed = false;
                 let watched = watch(&mut indexer, Patience::default(), |event| {
@@ -283,6 +325,7 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stoppi
                         false => ControlFlow::Continue(()),
                     }
                 });
+                lock(told).kept = false;
                 if let Err(error) = watched {
                     tracing::warn!(%error, root = %root.display(), "the index is not kept up to date");
                     lock(told).note = Some(format!("the index is not kept up to date: {error}"));
