@@ -9,12 +9,14 @@ mod find;
 mod parameters;
 mod refactor;
 mod removed;
+mod written;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use codeintel::{Repository, Workspace};
-use lsp::edits::{Draft, Drafts, EditError, Journal, line_counts, unified_diff};
+use lsp::edits::{Allowed, Draft, Drafts, EditError, Journal, line_counts, unified_diff};
+use lsp::{FileChange, Servers};
 use serde::Serialize;
 use wire::protocol::Refusal;
 
@@ -25,20 +27,49 @@ pub(crate) use parameters::{
     ApplyEdit, Chain, Delete, Format, InsertAtSymbol, Open, Preview, Rename, ReplaceSymbol, Session, SimulateEdit,
 };
 pub(crate) use refactor::{format_document, rename_symbol};
+pub(crate) use written::{recover, take_notices};
 
+/// Said of an edit that changes nothing.
+const NOTHING: &str = "nothing changes: the text is already like that";
 /// Lines of context around a change that is shown.
 const CONTEXT: usize = 2;
 
+/// Files that may be edited although other programs run them, as paths separated like those of `PATH`.
+const ALLOW_EDIT: &str = "LACON_ALLOW_EDIT";
+
 /// The drafts of all clients of this process.
-#[derive(Default)]
 pub(crate) struct Workbench {
     drafts: Mutex<Drafts>,
+    /// Said by whoever started this process, never by a call: the model that calls reads what a hostile repository says.
+    allowed: Allowed,
+    /// What the index may not have seen yet.
+    written: Mutex<Vec<written::Written>>,
+}
+
+impl Default for Workbench {
+    fn default() -> Workbench {
+        Workbench::allowing(&[])
+    }
+}
+
+impl Workbench {
+    /// With these files, and those that the environment names, free to be edited although other programs run them.
+    pub(crate) fn allowing(paths: &[String]) -> Workbench {
+        let variable = std::env::var_os(ALLOW_EDIT).unwrap_or_default();
+        let named = std::env::split_paths(&variable).map(|path| path.to_string_lossy().into_owned());
+        Workbench {
+            drafts: Mutex::default(),
+            allowed: Allowed::new(named.chain(paths.iter().cloned())),
+            written: Mutex::default(),
+        }
+    }
 }
 
 /// Whose drafts and which code.
 pub(crate) struct Editor<'a> {
     pub(crate) bench: &'a Workbench,
     pub(crate) workspace: &'a Workspace,
+    pub(crate) servers: &'a Servers,
     /// Who asks; nobody else sees its sessions.
     pub(crate) owner: &'a str,
 }
@@ -55,6 +86,9 @@ pub(crate) struct Edited {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
     pub(crate) files: Vec<EditedFile>,
+    /// Why nothing was written, and what a crash had left to be put right first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
     /// What would change; left out of what was written, since whoever wrote it knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diff: Option<String>,
@@ -129,7 +163,8 @@ impl Editor<'_> {
                 ));
             }
         };
-        let session = self.drafts().open(self.owner, root).map_err(edit_refused)?;
+        let session = self.drafts().open(self.owner, self.draft_of(&root));
+        let session = session.map_err(edit_refused)?;
         Ok(SessionState { session, state: "open" })
     }
 
@@ -160,7 +195,7 @@ impl Editor<'_> {
     /// A draft of one edit, for looking at: no session, nothing written.
     pub(crate) fn preview(&self, ask: &Preview) -> Result<Draft, Refusal> {
         let (repository, path) = find::file(self.workspace, &ask.edit.path)?;
-        let mut draft = Draft::new(&repository.root);
+        let mut draft = self.draft_of(&repository.root);
         ask.edit.put(&mut draft, &path)?;
         Ok(draft)
     }
@@ -201,6 +236,7 @@ impl Editor<'_> {
             written: false,
             undo: None,
             session: session.map(str::to_owned),
+            note: files.is_empty().then(|| NOTHING.to_owned()),
             files,
             diff: Some(diff),
         })
@@ -208,7 +244,7 @@ impl Editor<'_> {
 
     fn make(&self, repository: &Repository, aim: &Aim, about: &str, change: Change) -> Result<Edited, Refusal> {
         let Some(session) = aim.session.as_deref() else {
-            let mut draft = Draft::new(&repository.root);
+            let mut draft = self.draft_of(&repository.root);
             change(&mut draft)?;
             return match aim.dry_run {
                 true => self.described(&draft, None),
@@ -237,23 +273,61 @@ impl Editor<'_> {
         self.described(&draft, Some(session))
     }
 
+    /// A draft in which only what may be edited is.
+    fn draft_of(&self, root: &Path) -> Draft {
+        Draft::new(root).allowing(self.bench.allowed.clone())
+    }
+
     fn write(&self, draft: &Draft, about: &str) -> Result<Edited, Refusal> {
         let files = self.files(draft, &mut |_, _, _| {})?;
         if files.is_empty() {
-            return Err(refusal(
-                "nothing_to_write",
-                "the edit changes nothing: the text is already like that",
-            ));
+            // What was wanted is the case: no reason for whoever asked to stop.
+            return Ok(Edited {
+                written: false,
+                undo: None,
+                session: None,
+                files,
+                note: Some(NOTHING.to_owned()),
+                diff: None,
+            });
         }
         let journal = Journal::open(draft.root(), &journal_directory(draft.root())?).map_err(edit_refused)?;
-        let undo = journal.commit(draft.plan(), about).map_err(edit_refused)?;
+        let committed = journal.commit(draft.plan(), about).map_err(edit_refused)?;
+        self.bench.note_written(draft.plan());
+        self.tell_servers(draft);
+        let notes: Vec<String> = committed.recovered.iter().map(ToString::to_string).collect();
         Ok(Edited {
             written: true,
-            undo: Some(undo),
+            undo: Some(committed.id),
             session: None,
             files,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
             diff: None,
         })
+    }
+
+    /// Servers hear of a write at once: the next question may be about it, and the index follows only later.
+    fn tell_servers(&self, draft: &Draft) {
+        let changes: Vec<(PathBuf, FileChange)> = draft
+            .plan()
+            .files()
+            .map(|(path, change)| {
+                let kind = match (&change.before, &change.after) {
+                    (None, _) => FileChange::Created,
+                    (_, None) => FileChange::Deleted,
+                    _ => FileChange::Changed,
+                };
+                (draft.root().join(path), kind)
+            })
+            .collect();
+        for server in self.servers.all() {
+            let its: Vec<(PathBuf, FileChange)> = changes
+                .iter()
+                .filter(|(path, _)| path.starts_with(server.root()))
+                .cloned()
+                .collect();
+            server.files_changed(&its);
+        }
     }
 
     fn files(&self, draft: &Draft, see: &mut dyn FnMut(&str, &str, &str)) -> Result<Vec<EditedFile>, Refusal> {
@@ -283,7 +357,7 @@ impl Editor<'_> {
 }
 
 /// Where the journal of a repository is kept: with its index.
-pub(crate) fn journal_directory(root: &std::path::Path) -> Result<PathBuf, Refusal> {
+pub(crate) fn journal_directory(root: &Path) -> Result<PathBuf, Refusal> {
     let location =
         index::store::Location::of(root, None).map_err(|error| refusal("internal_error", error.to_string()))?;
     Ok(location.directory.join("undo"))
@@ -292,13 +366,15 @@ pub(crate) fn journal_directory(root: &std::path::Path) -> Result<PathBuf, Refus
 pub(crate) fn edit_refused(error: EditError) -> Refusal {
     let code = match &error {
         EditError::Confined { .. } => "path_outside_roots",
+        EditError::Guarded { .. } => "edit_not_allowed",
+        EditError::ReadOnly { .. } => "read_only_file",
         EditError::Changed { .. } => "file_changed",
-        EditError::Overlap { .. } | EditError::OutOfRange { .. } => "invalid_argument",
+        EditError::Overlap { .. } | EditError::OutOfRange { .. } | EditError::NoLine { .. } => "invalid_argument",
         EditError::NotOnce { .. } => "text_not_unique",
         EditError::Unwritable { .. } | EditError::NotText { .. } => "not_editable",
         EditError::NothingToUndo(_) => "nothing_to_undo",
         EditError::TooMuch(_) => "limit_reached",
-        EditError::Io { .. } => "io_error",
+        EditError::Io { .. } | EditError::Lost { .. } => "io_error",
     };
     refusal(code, error.to_string())
 }

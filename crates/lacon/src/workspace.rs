@@ -75,6 +75,10 @@ pub(crate) fn repositories(paths: &[PathBuf], index_dir: Option<&Path>) -> Resul
         .bad_input()
         .hint("give `index_dir` for each [[repository]] of a workspace file");
     }
+    // Whoever names a tree is about to read it: it must not be half of one change and half of another.
+    for repository in &found {
+        crate::editing::recover(&repository.root);
+    }
     Ok(found)
 }
 

@@ -7,11 +7,12 @@ use anyhow::{Context, anyhow};
 use gateway::config::HttpConfig;
 use tokio_util::sync::CancellationToken;
 
+use crate::editing::Workbench;
 use crate::failure::{Explain, Failure};
 use crate::mcp::{QuestionServer, serve_stdio};
 use crate::output::Output;
-use crate::tools::Toolset;
 use crate::tools::trees::Trees;
+use crate::tools::{Services, Toolset};
 
 /// Answer questions about the code over MCP
 #[derive(clap::Args)]
@@ -49,6 +50,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = HttpConfig::default().session_idle_seconds, requires = "http")]
     session_idle: f64,
 
+    /// Let this file be edited although other programs run it (a workflow, an editor's tasks, a shell's start-up file), or all of a
+    /// folder; may be given several times. LACON_ALLOW_EDIT holds more of them, separated like PATH
+    #[arg(long, value_name = "PATH")]
+    allow_edit: Vec<String>,
+
     /// Answer from the index as it is: neither build nor follow changes
     #[arg(long)]
     no_watch: bool,
@@ -63,7 +69,10 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
     let trees = Arc::new(Trees::open(&args.roots, args.index_dir.as_deref())?);
     let server = QuestionServer {
         trees: trees.clone(),
-        services: Arc::default(),
+        services: Arc::new(Services {
+            workbench: Workbench::allowing(&args.allow_edit),
+            ..Services::default()
+        }),
         toolset: args.toolset,
         format: usual_format()?,
         references: args.session,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
-use lsp::edits::{EditError, Journal};
+use lsp::edits::{EditError, Journal, Outcome};
 use serde_json::json;
 
 use crate::editing::journal_directory;
@@ -55,7 +55,27 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         if entries.is_empty() {
             output.line("nothing to undo");
         }
+        for entry in journal.interrupted()? {
+            let about = &entry.about;
+            output.line(format!(
+                "under way or interrupted: {about}; the next verb or server puts it right"
+            ));
+        }
         return Ok(());
+    }
+    let recovered = journal.recover()?;
+    let taken_back = recovered.iter().find(|recovered| recovered.outcome != Outcome::Kept);
+    // Whoever takes back the latest change means the one that was interrupted, and no other after it.
+    if let (Some(recovered), None) = (taken_back, &args.id) {
+        return match args.json {
+            true => {
+                output.json(&json!({"id": recovered.id, "about": recovered.about, "recovered": recovered.to_string()}))
+            }
+            false => {
+                output.line(recovered.to_string());
+                Ok(())
+            }
+        };
     }
     let undone = journal.undo(args.id.as_deref()).map_err(failure)?;
     match args.json {
@@ -70,7 +90,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
 /// What was asked is at fault where there is nothing to take back.
 fn failure(error: EditError) -> Failure {
     let exit = match &error {
-        EditError::NothingToUndo(_) | EditError::Changed { .. } => Exit::BadInput,
+        EditError::NothingToUndo(_) | EditError::Changed { .. } | EditError::ReadOnly { .. } => Exit::BadInput,
         _ => Exit::Failed,
     };
     let hints = match &error {

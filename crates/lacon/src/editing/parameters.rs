@@ -57,7 +57,7 @@ impl Edit {
             }
             (None, Some(place)) => {
                 let text = draft.text(path).map_err(edit_refused)?;
-                place.edit(&text, &self.new_text)
+                place.edit(path, &text, &self.new_text)
             }
         };
         let edit = edit.map_err(edit_refused)?;

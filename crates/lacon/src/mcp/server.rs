@@ -183,7 +183,7 @@ impl Asker {
             // Until the question ends, also where nobody waits for it any more.
             let _seat = seat;
             let began = Instant::now();
-            let workspace = trees.workspace()?.with_stop(stop);
+            let workspace = services.workbench.workspace(&trees)?.with_stop(stop);
             let desk = Desk {
                 workspace: &workspace,
                 services: &services,

@@ -69,7 +69,20 @@ pub(crate) fn answer(
             conversation.called(tool.name, &arguments);
         }
     }
-    asked(tool, desk, &arguments, &common).map_err(|refusal| not_yet(refusal, desk.workspace))
+    let said = asked(tool, desk, &arguments, &common).map_err(|refusal| not_yet(refusal, desk.workspace))?;
+    Ok(noticed(said, desk))
+}
+
+/// The first answer of a server says what a crash had left to be put right. On the command line the log has said it.
+fn noticed(said: Said, desk: &Desk) -> Said {
+    if desk.services.one_shot {
+        return said;
+    }
+    let notes: Vec<String> = said.note.into_iter().chain(crate::editing::take_notices()).collect();
+    Said {
+        note: (!notes.is_empty()).then(|| notes.join("\n")),
+        ..said
+    }
 }
 
 /// "There is none" is said only of a complete index; of another, what it lacks is said as well.

@@ -204,6 +204,7 @@ fn put<P: DeserializeOwned, A: Serialize>(
     let editor = Editor {
         bench: &desk.services.workbench,
         workspace: desk.workspace,
+        servers: &desk.services.compilers,
         owner: desk.caller,
     };
     let done = edit(&editor, &read(arguments)?)?;

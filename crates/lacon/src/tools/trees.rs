@@ -24,6 +24,8 @@ use crate::workspace::{Declared, repositories};
 pub(crate) struct Trees {
     state: Mutex<State>,
     stopping: Arc<AtomicBool>,
+    /// Whether this process sees to it that the indexes follow the files.
+    kept: AtomicBool,
 }
 
 struct State {
@@ -88,6 +90,7 @@ impl Trees {
                 notes: Vec::new(),
             }),
             stopping: Arc::default(),
+            kept: AtomicBool::default(),
         })
     }
 
@@ -111,6 +114,7 @@ impl Trees {
 
     /// Builds the indexes and keeps them up to date, each in a thread of its own.
     pub(crate) fn keep_up_to_date(&self) {
+        self.kept.store(true, Ordering::Relaxed);
         let state = lock(&self.state);
         for tree in &state.trees {
             lock(&tree.told).note = Some("the index is being checked for changes".to_string());
@@ -118,6 +122,11 @@ impl Trees {
             let stopping = self.stopping.clone();
             std::thread::spawn(move || keep(&root, index_dir, &told, &stopping));
         }
+    }
+
+    /// Whether they are kept up to date.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.kept.load(Ordering::Relaxed)
     }
 
     /// Tells the threads to end; a build that is under way is not waited for, since what it leaves is whole.

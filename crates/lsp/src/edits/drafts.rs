@@ -1,10 +1,10 @@
 //! Edits that are only tried: texts that stand in for files, kept by id, bounded, and written only by committing them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{EditError, OnDisk, Plan, TextEdit, confined};
+use super::{Allowed, EditError, OnDisk, Plan, TextEdit, confined};
 
 /// Sessions of one owner at most.
 const PER_OWNER: usize = 16;
@@ -25,6 +25,13 @@ impl Draft {
     /// A draft that changes nothing under `root` yet.
     pub fn new(root: &Path) -> Draft {
         Draft { plan: Plan::new(root) }
+    }
+
+    /// The same, and these files may be changed although other programs run them.
+    pub fn allowing(self, allowed: Allowed) -> Draft {
+        Draft {
+            plan: self.plan.allowing(allowed),
+        }
     }
 
     /// The root of its paths.
@@ -124,7 +131,7 @@ struct Held {
 
 impl Drafts {
     /// Opens a session and gives its id.
-    pub fn open(&mut self, owner: &str, root: PathBuf) -> Result<String, EditError> {
+    pub fn open(&mut self, owner: &str, draft: Draft) -> Result<String, EditError> {
         self.expire(Instant::now());
         let own = self.open.values().filter(|held| held.owner == owner).count();
         if own >= PER_OWNER || self.open.len() >= IN_ALL {
@@ -138,7 +145,7 @@ impl Drafts {
         let id = format!("edit-{}", &digest[..10]);
         let held = Held {
             owner: owner.to_owned(),
-            draft: Draft::new(&root),
+            draft,
             used: Instant::now(),
         };
         self.open.insert(id.clone(), held);
@@ -176,8 +183,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("a"), "one").unwrap();
         let mut sessions = Drafts::default();
-        let first = sessions.open("me", root.path().to_owned()).unwrap();
-        let second = sessions.open("me", root.path().to_owned()).unwrap();
+        let first = sessions.open("me", Draft::new(root.path())).unwrap();
+        let second = sessions.open("me", Draft::new(root.path())).unwrap();
         sessions.get("me", &first).unwrap().write("a", "two").unwrap();
         assert_eq!(sessions.get("me", &first).unwrap().text("a").unwrap(), "two");
         assert_eq!(sessions.get("me", &first).unwrap().original("a").unwrap(), "one");
@@ -194,12 +201,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mut sessions = Drafts::default();
         for _ in 0..PER_OWNER {
-            sessions.open("me", root.path().to_owned()).unwrap();
+            sessions.open("me", Draft::new(root.path())).unwrap();
         }
-        assert!(sessions.open("me", root.path().to_owned()).is_err());
-        assert!(sessions.open("you", root.path().to_owned()).is_ok());
+        assert!(sessions.open("me", Draft::new(root.path())).is_err());
+        assert!(sessions.open("you", Draft::new(root.path())).is_ok());
         sessions.expire(Instant::now() + IDLE_LIMIT);
-        assert!(sessions.open("me", root.path().to_owned()).is_ok());
+        assert!(sessions.open("me", Draft::new(root.path())).is_ok());
     }
 
     #[test]

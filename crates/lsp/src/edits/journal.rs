@@ -1,22 +1,31 @@
 //! Writes plans so that they can be taken back, and takes them back.
 //!
 //! The one trick: before the first file is touched, the old contents are on disk in the journal, with the hash of the new ones.
-//! Whoever opens the journal after a crash finds an entry that was begun and not finished, and puts the old contents back.
+//! Whoever looks after a crash ([`Journal::recover`]) finds an entry that was begun and not finished. Where every file has its new
+//! contents the change is kept; else the old ones are put back, so that the tree is all new or all old.
+//!
+//! Looking ([`Journal::open`], [`Journal::entries`], [`Journal::interrupted`]) changes nothing.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+mod recovery;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::folder::{Folder, Missing};
 use super::{EditError, Plan, confined, io};
+pub use recovery::{Outcome, Recovered};
 
 /// Changes that can be undone at most; older ones are forgotten.
 const ENTRIES_LIMIT: usize = 100;
 /// Bytes of old contents kept at most.
 const BYTES_LIMIT: u64 = 256 << 20;
-
 /// The journal of one repository.
 pub struct Journal {
     root: PathBuf,
@@ -26,7 +35,7 @@ pub struct Journal {
 /// One change that was made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its name; later ones sort after earlier ones.
+    /// Its name; later ones sort after earlier ones, and none is given twice.
     pub id: String,
     /// What it was, in words.
     pub about: String,
@@ -34,6 +43,12 @@ pub struct Entry {
     pub time: u64,
     /// The files.
     pub files: Vec<Touched>,
+    /// What the names of its temporary files begin with: nobody else can guess it, and a recovery finds them by it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    token: String,
+    /// Folders that it made, outer ones first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folders: Vec<String>,
 }
 
 /// One file of a change.
@@ -47,6 +62,15 @@ pub struct Touched {
     after: Option<String>,
     /// Permissions of the old file.
     mode: Option<u32>,
+}
+
+/// A change that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// For [`Journal::undo`].
+    pub id: String,
+    /// What had to be put right first.
+    pub recovered: Vec<Recovered>,
 }
 
 /// What an undo did.
@@ -63,27 +87,31 @@ pub struct Undone {
 const ENTRY: &str = "entry.json";
 /// An entry with this file in it happened whole.
 const DONE: &str = "done";
+/// What `DONE` is called while the entry is taken back.
+const UNDOING: &str = "undoing";
+/// What a mark is called until it is on disk.
+const MARK: &str = "mark";
+/// The number of the latest entry there ever was.
+const LAST: &str = "last";
+/// Folders of entries that are still being described.
+const PARTIAL: &str = "partial";
+
+/// What a file is like beside an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Now {
+    Before,
+    After,
+    /// Changed by somebody else.
+    Other,
+}
 
 impl Journal {
-    /// The journal kept in `directory`. A change that a crash interrupted is taken back first.
+    /// The journal kept in `directory`. Nothing is read or made yet.
     pub fn open(root: &Path, directory: &Path) -> Result<Journal, EditError> {
-        let journal = Journal {
+        Ok(Journal {
             root: root.canonicalize().map_err(io(root))?,
             directory: directory.to_owned(),
-        };
-        let _lock = journal.lock()?;
-        for entry in journal.entries_in_any_state()? {
-            if !journal.place(&entry.id).join(DONE).exists() {
-                tracing::warn!(
-                    id = entry.id,
-                    about = entry.about,
-                    "an interrupted change is taken back"
-                );
-                journal.restore(&entry)?;
-                journal.forget(&entry.id)?;
-            }
-        }
-        Ok(journal)
+        })
     }
 
     /// The changes that can be undone, latest first.
@@ -94,71 +122,123 @@ impl Journal {
         Ok(entries)
     }
 
-    /// Makes all changes of a plan, or none, and remembers how to take them back. Gives the id for [`Journal::undo`].
-    pub fn commit(&self, plan: &Plan, about: &str) -> Result<String, EditError> {
-        let _lock = self.lock()?;
+    /// Changes that were begun and not finished: of a process that works on them now, or of one that was killed.
+    pub fn interrupted(&self) -> Result<Vec<Entry>, EditError> {
+        let mut entries = self.entries_in_any_state()?;
+        entries.retain(|entry| !self.place(&entry.id).join(DONE).exists());
+        Ok(entries)
+    }
+
+    /// Makes all changes of a plan, or none, and remembers how to take them back.
+    pub fn commit(&self, plan: &Plan, about: &str) -> Result<Committed, EditError> {
+        let folder = self.folder()?;
+        let _lock = self.lock(&folder)?;
+        let recovered = self.recover_locked(&folder)?;
         if plan.root.canonicalize().map_err(io(&plan.root))? != self.root {
             return Err(EditError::Confined {
                 path: plan.root.display().to_string(),
                 reason: "it is another repository's root",
             });
         }
+        let tree = self.tree()?;
         let mut entry = Entry {
-            id: self.next_id()?,
+            id: self.next_id(&folder)?,
             about: about.to_owned(),
             time: seconds_since_1970(),
             files: Vec::with_capacity(plan.files.len()),
+            token: token(),
+            folders: Vec::new(),
         };
+        let mut folders = BTreeSet::new();
         for (path, change) in &plan.files {
-            let place = confined(&self.root, path)?;
-            if current(&place)? != change.before {
+            let place = self.inside(path)?;
+            let (now, mode) = match tree.parent_of(&place, Missing::Refuse) {
+                Ok((parent, name)) => {
+                    let now = parent.read(name).map_err(io(&place))?;
+                    if now.is_some() && now == change.before && !parent.is_writable(name) {
+                        return Err(EditError::ReadOnly { path: path.clone() });
+                    }
+                    (now, parent.mode(name))
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    folders.extend(missing_folders(&tree, &place));
+                    (None, None)
+                }
+                Err(error) => return Err(io(&place)(error)),
+            };
+            if now != change.before {
                 return Err(EditError::Changed { path: path.clone() });
             }
             entry.files.push(Touched {
                 path: path.clone(),
                 before: change.before.as_deref().map(hash),
                 after: change.after.as_deref().map(hash),
-                mode: mode_of(&place),
+                mode,
             });
         }
-        self.begin(&entry, plan)?;
-        if let Err(error) = self.write_all(&entry, plan) {
+        entry.folders = folders.into_iter().collect();
+        self.begin(&folder, &entry, plan)?;
+        let written = self
+            .write_all(&tree, &entry, plan)
+            .and_then(|()| self.mark(&folder, &entry.id, DONE));
+        if let Err(error) = written {
             // The old contents are at hand; a second failure leaves the entry for the next start.
-            self.restore(&entry)?;
+            self.put_back(&tree, &folder, &entry)?;
             self.forget(&entry.id)?;
             return Err(error);
         }
-        self.finish(&entry.id)?;
-        self.prune()?;
-        Ok(entry.id)
+        // The change is made: that old ones could not be forgotten is no reason to say otherwise.
+        if let Err(error) = self.prune() {
+            tracing::warn!(%error, "old changes are not forgotten");
+        }
+        Ok(Committed {
+            id: entry.id,
+            recovered,
+        })
     }
 
     /// Takes back the change `id`, or the latest one. Refuses if one of its files has changed since.
     pub fn undo(&self, id: Option<&str>) -> Result<Undone, EditError> {
-        let _lock = self.lock()?;
+        let nothing = |count: usize| {
+            EditError::NothingToUndo(match id {
+                Some(id) => format!("no change `{id}` among the {count} that can be undone"),
+                None => "there is no change to undo".to_owned(),
+            })
+        };
+        if self.entries()?.is_empty() {
+            return Err(nothing(0));
+        }
+        let folder = self.folder()?;
+        let _lock = self.lock(&folder)?;
         let entries = self.entries()?;
         let entry = match id {
             Some(id) => entries.iter().find(|entry| entry.id == id),
             None => entries.first(),
         };
-        let Some(entry) = entry else {
-            return Err(EditError::NothingToUndo(match id {
-                Some(id) => format!("no change `{id}` among the {} that can be undone", entries.len()),
-                None => "there is no change to undo".to_owned(),
-            }));
-        };
+        let entry = entry.ok_or_else(|| nothing(entries.len()))?;
+        let (tree, own) = (self.tree()?, self.folder_of(&folder, &entry.id)?);
         for file in &entry.files {
-            let place = confined(&self.root, &file.path)?;
-            if current(&place)?.as_deref().map(hash) != file.after {
+            if self.now(&tree, file)? != Now::After {
                 return Err(EditError::Changed {
                     path: file.path.clone(),
                 });
             }
+            if file.after.is_some() && !self.is_writable(&tree, file)? {
+                return Err(EditError::ReadOnly {
+                    path: file.path.clone(),
+                });
+            }
         }
-        // From here on a crash is finished by the next start: what is not done is taken back.
-        let done = self.place(&entry.id).join(DONE);
-        std::fs::remove_file(&done).map_err(io(&done))?;
-        self.restore(entry)?;
+        // From here on a crash is finished by the next start.
+        own.rename(DONE, UNDOING).map_err(io(self.place(&entry.id)))?;
+        if let Err(error) = self.put_back(&tree, &folder, entry) {
+            // As long as every file has the new contents the change simply stays; else the next start goes on.
+            if self.all_are(&tree, entry, Now::After) {
+                self.sweep(&tree, entry)?;
+                own.rename(UNDOING, DONE).map_err(io(self.place(&entry.id)))?;
+            }
+            return Err(error);
+        }
         self.forget(&entry.id)?;
         Ok(Undone {
             id: entry.id.clone(),
@@ -168,97 +248,111 @@ impl Journal {
     }
 
     /// Old contents and what will be there, on disk before anything is touched.
-    fn begin(&self, entry: &Entry, plan: &Plan) -> Result<(), EditError> {
-        let place = self.place(&entry.id);
-        let partial = place.with_extension("partial");
-        std::fs::create_dir_all(&partial).map_err(io(&partial))?;
-        for (number, change) in plan.files.values().enumerate() {
-            if let Some(before) = &change.before {
-                write_synced(&partial.join(number.to_string()), before, None)?;
+    fn begin(&self, folder: &Folder, entry: &Entry, plan: &Plan) -> Result<(), EditError> {
+        let describe = || -> std::io::Result<()> {
+            let partial = format!("{}.{PARTIAL}", entry.id);
+            folder.make(&partial)?;
+            let own = folder.inside(&partial)?;
+            for (number, change) in plan.files.values().enumerate() {
+                if let Some(before) = &change.before {
+                    own.create(&number.to_string(), before, Some(0o600))?;
+                }
             }
-        }
-        let text = serde_json::to_vec(entry).map_err(|error| io(&partial)(error.into()))?;
-        write_synced(&partial.join(ENTRY), &text, None)?;
-        std::fs::rename(&partial, &place).map_err(io(&place))?;
-        sync_directory(&self.directory);
-        Ok(())
+            own.create(ENTRY, &serde_json::to_vec(entry)?, Some(0o600))?;
+            own.sync();
+            folder.rename(&partial, &entry.id)?;
+            folder.sync();
+            Ok(())
+        };
+        describe().map_err(|error| {
+            drop(std::fs::remove_dir_all(self.place(&entry.id).with_extension(PARTIAL)));
+            io(self.place(&entry.id))(error)
+        })
     }
 
-    fn write_all(&self, entry: &Entry, plan: &Plan) -> Result<(), EditError> {
+    fn write_all(&self, tree: &Folder, entry: &Entry, plan: &Plan) -> Result<(), EditError> {
         // Everything that can fail for want of room or rights is tried before the first file is replaced.
         let mut ready = Vec::with_capacity(entry.files.len());
-        let prepared: Result<(), EditError> =
-            entry
-                .files
-                .iter()
-                .zip(plan.files.values())
-                .try_for_each(|(file, change)| {
-                    let place = confined(&self.root, &file.path)?;
-                    let partial = match &change.after {
-                        Some(bytes) => {
-                            if let Some(parent) = place.parent() {
-                                std::fs::create_dir_all(parent).map_err(io(parent))?;
-                            }
-                            let partial = partial_name(&place, &entry.id);
-                            ready.push((place, Some(partial.clone())));
-                            return write_synced(&partial, bytes, file.mode);
-                        }
-                        None => None,
-                    };
-                    ready.push((place, partial));
-                    Ok(())
-                });
-        let written = prepared.and_then(|()| {
-            ready.iter().try_for_each(|(place, partial)| match partial {
-                Some(partial) => std::fs::rename(partial, place).map_err(io(place)),
-                None => std::fs::remove_file(place).map_err(io(place)),
-            })
-        });
-        for (place, partial) in &ready {
-            if let Some(partial) = partial {
-                // Still there only where the rename did not happen.
-                drop(std::fs::remove_file(partial));
+        for (number, (file, change)) in entry.files.iter().zip(plan.files.values()).enumerate() {
+            let place = self.inside(&file.path)?;
+            let missing = match change.after {
+                Some(_) => Missing::Make,
+                None => Missing::Refuse,
+            };
+            let (parent, name) = tree.parent_of(&place, missing).map_err(io(&place))?;
+            let temporary = entry.temporary(number);
+            if let Some(bytes) = &change.after {
+                parent.create(&temporary, bytes, file.mode).map_err(io(&place))?;
             }
-            if let Some(parent) = place.parent() {
-                sync_directory(parent);
-            }
+            ready.push((parent, name.to_owned(), temporary, (&file.path, change)));
         }
-        written
-    }
-
-    /// Puts the old contents back wherever the new ones are. What is neither was changed by someone else and stays.
-    fn restore(&self, entry: &Entry) -> Result<(), EditError> {
-        for (number, file) in entry.files.iter().enumerate() {
-            let place = confined(&self.root, &file.path)?;
-            drop(std::fs::remove_file(partial_name(&place, &entry.id)));
-            let now = current(&place)?.as_deref().map(hash);
-            if now == file.before || now != file.after {
-                continue;
+        for (parent, name, temporary, (path, change)) in &ready {
+            // Whoever wrote the file since it was read has the last word.
+            if parent.read(name).map_err(io(self.root.join(path)))? != change.before {
+                return Err(EditError::Changed { path: (*path).clone() });
             }
-            match &file.before {
-                Some(_) => {
-                    let kept = self.place(&entry.id).join(number.to_string());
-                    let bytes = std::fs::read(&kept).map_err(io(&kept))?;
-                    let partial = partial_name(&place, &entry.id);
-                    if let Some(parent) = place.parent() {
-                        std::fs::create_dir_all(parent).map_err(io(parent))?;
-                    }
-                    write_synced(&partial, &bytes, file.mode)?;
-                    std::fs::rename(&partial, &place).map_err(io(&place))?;
-                }
-                None => std::fs::remove_file(&place).map_err(io(&place))?,
-            }
+            let put = match change.after {
+                Some(_) => parent.rename(temporary, name),
+                None => parent.remove(name),
+            };
+            put.map_err(io(self.root.join(path)))?;
+        }
+        for (parent, ..) in &ready {
+            parent.sync();
         }
         Ok(())
     }
 
-    fn finish(&self, id: &str) -> Result<(), EditError> {
-        write_synced(&self.place(id).join(DONE), b"", None)
+    fn now(&self, tree: &Folder, file: &Touched) -> Result<Now, EditError> {
+        let place = self.inside(&file.path)?;
+        let bytes = match tree.parent_of(&place, Missing::Refuse) {
+            Ok((parent, name)) => parent.read(name).map_err(io(&place))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(io(&place)(error)),
+        };
+        let now = bytes.as_deref().map(hash);
+        Ok(match now {
+            now if now == file.before => Now::Before,
+            now if now == file.after => Now::After,
+            _ => Now::Other,
+        })
+    }
+
+    fn all_are(&self, tree: &Folder, entry: &Entry, wanted: Now) -> bool {
+        entry
+            .files
+            .iter()
+            .all(|file| self.now(tree, file).is_ok_and(|now| now == wanted))
+    }
+
+    fn is_writable(&self, tree: &Folder, file: &Touched) -> Result<bool, EditError> {
+        let place = self.inside(&file.path)?;
+        let (parent, name) = tree.parent_of(&place, Missing::Refuse).map_err(io(&place))?;
+        Ok(parent.is_writable(name))
+    }
+
+    fn mark(&self, folder: &Folder, id: &str, name: &str) -> Result<(), EditError> {
+        let own = self.folder_of(folder, id)?;
+        // In one step, so that a failure leaves no mark.
+        let put = || {
+            if own.has(MARK) {
+                own.remove(MARK)?;
+            }
+            own.create(MARK, b"", Some(0o600))?;
+            own.rename(MARK, name)
+        };
+        put().map_err(io(self.place(id)))?;
+        own.sync();
+        Ok(())
     }
 
     fn forget(&self, id: &str) -> Result<(), EditError> {
-        let place = self.place(id);
-        std::fs::remove_dir_all(&place).map_err(io(&place))
+        // Under a name that means nothing any more, in one step: what is left of it after a crash is only swept.
+        let (place, partial) = (self.place(id), self.place(id).with_extension(PARTIAL));
+        super::faults::step().map_err(io(&place))?;
+        std::fs::rename(&place, &partial).map_err(io(&place))?;
+        super::faults::step().map_err(io(&place))?;
+        std::fs::remove_dir_all(&partial).map_err(io(&place))
     }
 
     /// Drops the oldest entries beyond the limits; the latest always stays.
@@ -281,32 +375,47 @@ impl Journal {
         sizes.map(|metadata| metadata.len()).sum()
     }
 
-    /// Every entry whose description can be read, oldest first. Half-made ones are swept away.
+    /// What lies in the journal's folder, in order; nothing where there is none.
+    fn listed(&self) -> Result<Vec<String>, EditError> {
+        let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+        if is_link(&self.directory) || self.directory.parent().is_some_and(is_link) {
+            return Err(EditError::Confined {
+                path: self.directory.display().to_string(),
+                reason: "the folder for undoing changes is a link: remove it",
+            });
+        }
+        match std::fs::read_dir(&self.directory) {
+            Ok(listed) => {
+                let mut names: Vec<String> = listed
+                    .flatten()
+                    .filter_map(|file| file.file_name().into_string().ok())
+                    .collect();
+                names.sort_unstable();
+                Ok(names)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(io(&self.directory)(error)),
+        }
+    }
+
+    /// Every entry whose description can be read, oldest first.
     fn entries_in_any_state(&self) -> Result<Vec<Entry>, EditError> {
+        let names = self.listed()?;
         let mut entries = Vec::new();
-        let listed = match std::fs::read_dir(&self.directory) {
-            Ok(listed) => listed,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(entries),
-            Err(source) => {
-                return Err(EditError::Io {
-                    path: self.directory.clone(),
-                    source,
-                });
-            }
-        };
-        for place in listed.flatten().map(|file| file.path()) {
-            if place.extension().is_some_and(|extension| extension == "partial") {
-                drop(std::fs::remove_dir_all(&place));
-                continue;
-            }
-            let Ok(text) = std::fs::read(place.join(ENTRY)) else {
+        if names.is_empty() {
+            return Ok(entries);
+        }
+        let folder = Folder::open(&self.directory).map_err(io(&self.directory))?;
+        for name in names.iter().filter(|name| is_id(name)) {
+            let read = || folder.inside(name).and_then(|own| own.read(ENTRY));
+            let Ok(Some(text)) = read() else {
                 continue;
             };
             let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
                 continue;
             };
             // The name decides where the contents are: a description that says otherwise is not ours.
-            if place.file_name().and_then(|name| name.to_str()) == Some(entry.id.as_str()) {
+            if entry.id == *name {
                 entries.push(entry);
             }
         }
@@ -314,260 +423,116 @@ impl Journal {
         Ok(entries)
     }
 
-    fn next_id(&self) -> Result<String, EditError> {
-        let last = self
-            .entries_in_any_state()?
-            .last()
-            .and_then(|entry| entry.id.parse::<u64>().ok());
-        Ok(format!("{:08}", last.unwrap_or(0) + 1))
+    /// A number that no entry had before, be it undone or forgotten since.
+    fn next_id(&self, folder: &Folder) -> Result<String, EditError> {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        let noted = folder.read(LAST).ok().flatten();
+        let noted = noted.and_then(|bytes| number(std::str::from_utf8(&bytes).ok()?));
+        let listed = self.listed()?;
+        let listed = listed.iter().filter_map(|name| number(name.split('.').next()?)).max();
+        let next = noted.max(listed).unwrap_or(0) + 1;
+        let temporary = format!("{TEMPORARY}{}", token());
+        let note = || {
+            folder.create(&temporary, next.to_string().as_bytes(), Some(0o600))?;
+            folder.rename(&temporary, LAST)
+        };
+        note().map_err(|error| {
+            drop(folder.remove(&temporary));
+            io(&self.directory)(error)
+        })?;
+        Ok(format!("{next:08}"))
     }
 
     fn place(&self, id: &str) -> PathBuf {
         self.directory.join(id)
     }
 
-    /// One writer at a time, over all processes.
-    fn lock(&self) -> Result<File, EditError> {
-        std::fs::create_dir_all(&self.directory).map_err(io(&self.directory))?;
+    fn tree(&self) -> Result<Folder, EditError> {
+        Folder::open(&self.root).map_err(io(&self.root))
+    }
+
+    /// Where a path leads, relative to the root: its links were followed, and lead nowhere outside.
+    fn inside(&self, path: &str) -> Result<PathBuf, EditError> {
+        let place = confined(&self.root, path)?;
+        Ok(place.strip_prefix(&self.root).map_or(place.clone(), Path::to_path_buf))
+    }
+
+    /// The journal's folder, made if it is not there. No link below the index directory is followed, nor that itself if it is one.
+    fn folder(&self) -> Result<Folder, EditError> {
+        self.listed()?;
+        let failed = || io(self.directory.clone());
+        let parent = self.directory.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(parent).map_err(failed())?;
+        let parent = Folder::open(parent).map_err(failed())?;
+        let inner = Path::new(self.directory.file_name().unwrap_or_default()).join(LAST);
+        let (folder, _) = parent.parent_of(&inner, Missing::Make).map_err(failed())?;
         // What can be undone is nobody's to commit, also where no index stands around it yet.
-        let ignore = self.directory.join(".gitignore");
-        if !ignore.exists() {
-            std::fs::write(&ignore, "*\n").map_err(io(&ignore))?;
+        if !folder.has(".gitignore") {
+            folder.create(".gitignore", b"*\n", None).map_err(failed())?;
         }
+        Ok(folder)
+    }
+
+    fn folder_of(&self, folder: &Folder, id: &str) -> Result<Folder, EditError> {
+        folder.inside(id).map_err(io(self.place(id)))
+    }
+
+    /// One writer at a time, over all processes.
+    fn lock(&self, folder: &Folder) -> Result<File, EditError> {
         let path = self.directory.join("lock");
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(io(&path))?;
+        let file = folder.lock_file("lock").map_err(io(&path))?;
         file.lock().map_err(io(&path))?;
         Ok(file)
     }
 }
 
-fn current(place: &Path) -> Result<Option<Vec<u8>>, EditError> {
-    match std::fs::read(place) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(EditError::Io {
-            path: place.to_owned(),
-            source,
-        }),
+impl Entry {
+    /// The name of the file that becomes its file `number`.
+    fn temporary(&self, number: usize) -> String {
+        format!("{TEMPORARY}{}-{number}", self.token)
     }
+}
+
+/// What the names of temporary files begin with.
+const TEMPORARY: &str = ".lacon-";
+
+fn is_temporary(name: &str) -> bool {
+    name.starts_with(TEMPORARY)
+}
+
+fn is_partial(place: &Path) -> bool {
+    place.extension().is_some_and(|extension| extension == PARTIAL)
+}
+
+fn is_id(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Folders above a path that are not there, outer ones first.
+fn missing_folders(tree: &Folder, place: &Path) -> Vec<String> {
+    let folders = place
+        .ancestors()
+        .skip(1)
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let missing = folders.filter(|folder| {
+        let found = tree.parent_of(folder, Missing::Refuse);
+        !found.is_ok_and(|(parent, name)| parent.has(name))
+    });
+    missing.filter_map(Path::to_str).map(str::to_owned).collect()
+}
+
+/// 128 bits that nobody outside of this process can guess: the system's random numbers seed the hasher.
+fn token() -> String {
+    let state = RandomState::new();
+    format!("{:016x}{:016x}", state.hash_one(0), state.hash_one(1))
 }
 
 fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// A name beside the file, so that the rename stays on one file system.
-fn partial_name(place: &Path, id: &str) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(place.file_name().unwrap_or_default());
-    name.push(format!(".lacon-{id}"));
-    place.with_file_name(name)
-}
-
-fn write_synced(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), EditError> {
-    let mut file = File::create(path).map_err(io(path))?;
-    file.write_all(bytes).map_err(io(path))?;
-    set_mode(&file, mode).map_err(io(path))?;
-    file.sync_all().map_err(io(path))
-}
-
-/// Makes a rename or a removal last. Not every file system can; then there is nothing better to do.
-fn sync_directory(path: &Path) {
-    if let Ok(directory) = File::open(path) {
-        drop(directory.sync_all());
-    }
-}
-
-#[cfg(unix)]
-fn mode_of(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path)
-        .ok()
-        .map(|metadata| metadata.permissions().mode())
-}
-
-#[cfg(not(unix))]
-fn mode_of(_: &Path) -> Option<u32> {
-    None
-}
-
-#[cfg(unix)]
-fn set_mode(file: &File, mode: Option<u32>) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    match mode {
-        Some(mode) => file.set_permissions(std::fs::Permissions::from_mode(mode)),
-        None => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-fn set_mode(_: &File, _: Option<u32>) -> std::io::Result<()> {
-    Ok(())
-}
-
 fn seconds_since_1970() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |elapsed| elapsed.as_secs())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-    use crate::edits::TextEdit;
-
-    struct Scene {
-        root: tempfile::TempDir,
-        kept: tempfile::TempDir,
-    }
-
-    impl Scene {
-        fn new() -> Scene {
-            Scene {
-                root: tempfile::tempdir().unwrap(),
-                kept: tempfile::tempdir().unwrap(),
-            }
-        }
-
-        fn journal(&self) -> Journal {
-            Journal::open(self.root.path(), &self.kept.path().join("undo")).unwrap()
-        }
-
-        fn write(&self, path: &str, text: &str) {
-            std::fs::write(self.root.path().join(path), text).unwrap();
-        }
-
-        fn read(&self, path: &str) -> Option<String> {
-            std::fs::read_to_string(self.root.path().join(path)).ok()
-        }
-
-        /// Changes `a`, creates `new/b`, deletes `c`.
-        fn plan(&self) -> Plan {
-            let mut plan = Plan::new(self.root.path());
-            let range = 0..3;
-            plan.edit(
-                "a",
-                &[TextEdit {
-                    range,
-                    text: "ONE".into(),
-                }],
-            )
-            .unwrap();
-            plan.write("new/b", "made\n").unwrap();
-            plan.delete("c").unwrap();
-            plan
-        }
-
-        fn fill(&self) {
-            self.write("a", "one\r\n");
-            self.write("c", "gone soon");
-            std::fs::set_permissions(self.root.path().join("a"), std::fs::Permissions::from_mode(0o750)).unwrap();
-        }
-
-        fn assert_old(&self) {
-            assert_eq!(self.read("a").as_deref(), Some("one\r\n"));
-            assert_eq!(self.read("new/b"), None);
-            assert_eq!(self.read("c").as_deref(), Some("gone soon"));
-            let mode = std::fs::metadata(self.root.path().join("a"))
-                .unwrap()
-                .permissions()
-                .mode();
-            assert_eq!(mode & 0o777, 0o750);
-        }
-    }
-
-    #[test]
-    fn a_change_is_made_and_undone_whole() {
-        let scene = Scene::new();
-        scene.fill();
-        let journal = scene.journal();
-        let id = journal.commit(&scene.plan(), "try").unwrap();
-        assert_eq!(scene.read("a").as_deref(), Some("ONE\r\n"));
-        assert_eq!(scene.read("new/b").as_deref(), Some("made\n"));
-        assert_eq!(scene.read("c"), None);
-        let mode = std::fs::metadata(scene.root.path().join("a"))
-            .unwrap()
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o750);
-        assert_eq!(journal.undo(None).unwrap().id, id);
-        scene.assert_old();
-        assert!(matches!(journal.undo(None), Err(EditError::NothingToUndo(_))));
-    }
-
-    #[test]
-    fn a_file_that_changed_meanwhile_is_neither_overwritten_nor_undone() {
-        let scene = Scene::new();
-        scene.fill();
-        let journal = scene.journal();
-        let plan = scene.plan();
-        scene.write("c", "someone was here");
-        assert!(matches!(journal.commit(&plan, "try"), Err(EditError::Changed { path }) if path == "c"));
-        assert_eq!(scene.read("a").as_deref(), Some("one\r\n"), "nothing was written");
-
-        journal.commit(&scene.plan(), "try").unwrap();
-        scene.write("a", "and here");
-        assert!(matches!(journal.undo(None), Err(EditError::Changed { path }) if path == "a"));
-        assert_eq!(scene.read("new/b").as_deref(), Some("made\n"), "nothing was taken back");
-    }
-
-    /// Every prefix of the renames that a crash can leave behind is put right by the next start.
-    #[test]
-    fn a_crash_at_any_step_is_taken_back() {
-        for steps in 0..=3 {
-            let scene = Scene::new();
-            scene.fill();
-            let journal = scene.journal();
-            let plan = scene.plan();
-            journal.commit(&plan, "try").unwrap();
-            let id = journal.entries().unwrap()[0].id.clone();
-            // As if only the first `steps` files had been replaced when the power went.
-            std::fs::remove_file(journal.place(&id).join(DONE)).unwrap();
-            for (path, change) in plan.files().skip(steps) {
-                match &change.before {
-                    Some(bytes) => std::fs::write(scene.root.path().join(path), bytes).unwrap(),
-                    None => std::fs::remove_file(scene.root.path().join(path)).unwrap(),
-                }
-            }
-            drop(journal);
-            let journal = scene.journal();
-            scene.assert_old();
-            assert!(journal.entries().unwrap().is_empty());
-        }
-    }
-
-    #[test]
-    fn old_entries_are_forgotten() {
-        let scene = Scene::new();
-        let journal = scene.journal();
-        for round in 0..ENTRIES_LIMIT + 5 {
-            let mut plan = Plan::new(scene.root.path());
-            plan.write("f", &round.to_string()).unwrap();
-            journal.commit(&plan, "count").unwrap();
-        }
-        assert_eq!(journal.entries().unwrap().len(), ENTRIES_LIMIT);
-        journal.undo(None).unwrap();
-        assert_eq!(scene.read("f").unwrap(), (ENTRIES_LIMIT + 3).to_string());
-    }
-
-    #[test]
-    fn one_failure_leaves_everything_as_it_was() {
-        let scene = Scene::new();
-        scene.fill();
-        let journal = scene.journal();
-        let mut plan = scene.plan();
-        // `c` becomes a directory's name: its new content cannot be put there.
-        plan.write("z/file", "x").unwrap();
-        scene.write("z", "a file where a directory is needed");
-        assert!(journal.commit(&plan, "try").is_err());
-        scene.assert_old();
-        assert!(journal.entries().unwrap().is_empty());
-    }
 }

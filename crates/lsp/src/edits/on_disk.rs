@@ -1,10 +1,12 @@
 //! A file as it is spelled on disk: its encoding, its mark, its line ends and its permissions, so that an edit changes nothing
 //! but the text it is about.
 
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
+use super::guarded::belongs_to_a_tool;
 use super::{EditError, io};
 
 /// The largest file that is edited.
@@ -32,7 +34,9 @@ impl OnDisk {
         if size.len() > SIZE_LIMIT {
             return Err(not_text(path, "it is larger than 64 MiB"));
         }
-        OnDisk::decode(path, &std::fs::read(&place).map_err(io(&place))?)
+        let bytes = super::folder::read(root, &place).map_err(io(&place))?;
+        let bytes = bytes.ok_or_else(|| io(&place)(std::io::ErrorKind::NotFound.into()))?;
+        OnDisk::decode(path, &bytes)
     }
 
     /// Reads the bytes of a file.
@@ -93,16 +97,50 @@ impl OnDisk {
         Ok(bytes)
     }
 
-    /// `inserted` with the line ends that most lines of this file have.
-    pub fn with_line_ends(&self, inserted: &str) -> String {
+    /// `inserted` with the line ends of this file, where it takes the place of `range`. Where the file mixes them, a line that stays
+    /// keeps its own, and a new one gets that of the line before it.
+    pub fn with_line_ends(&self, range: Range<usize>, inserted: &str) -> String {
         let all = self.text.matches('\n').count();
         let windows = self.text.matches("\r\n").count();
         let plain = inserted.replace("\r\n", "\n");
-        if windows * 2 > all {
-            plain.replace('\n', "\r\n")
-        } else {
-            plain
+        let mostly_windows = windows * 2 > all;
+        if windows == 0 || windows == all {
+            return match mostly_windows {
+                true => plain.replace('\n', "\r\n"),
+                false => plain,
+            };
         }
+        let replaced = self.text.get(range.clone()).unwrap_or_default();
+        let bare = |line: &str| line.trim_end_matches(['\r', '\n']).to_owned();
+        let old: Vec<&str> = replaced.split_inclusive('\n').collect();
+        let new: Vec<&str> = plain.split_inclusive('\n').collect();
+        let (old_bare, new_bare): (Vec<String>, Vec<String>) = (
+            old.iter().map(|line| bare(line)).collect(),
+            new.iter().map(|line| bare(line)).collect(),
+        );
+        // For each new line the old one that it is, or that it stands in for.
+        let mut stands_for: Vec<Option<usize>> = vec![None; new.len()];
+        for operation in similar::capture_diff_slices(similar::Algorithm::Patience, &old_bare, &new_bare) {
+            let (_, old, new) = operation.as_tag_tuple();
+            for (old, new) in old.zip(new) {
+                stands_for[new] = Some(old);
+            }
+        }
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let mut is_windows = match before.rfind('\n') {
+            Some(end) => before[..end].ends_with('\r'),
+            None => mostly_windows,
+        };
+        let mut spelled = String::with_capacity(plain.len() + new.len());
+        for (line, stands_for) in new.iter().zip(stands_for) {
+            let known = stands_for.map(|number| old[number]).filter(|old| old.ends_with('\n'));
+            is_windows = known.map_or(is_windows, |old| old.ends_with("\r\n"));
+            match line.strip_suffix('\n') {
+                Some(text) if is_windows => spelled.extend([text, "\r\n"]),
+                _ => spelled.push_str(line),
+            }
+        }
+        spelled
     }
 }
 
@@ -125,10 +163,7 @@ pub fn confined(root: &Path, path: &str) -> Result<PathBuf, EditError> {
     {
         return refuse("it leaves the repository");
     }
-    if relative
-        .components()
-        .any(|part| matches!(part.as_os_str().to_str(), Some(".git" | ".lacon")))
-    {
+    if belongs_to_a_tool(path) {
         return refuse("it belongs to a tool");
     }
     let root = root.canonicalize().map_err(io(root))?;
@@ -154,11 +189,8 @@ pub fn confined(root: &Path, path: &str) -> Result<PathBuf, EditError> {
     } else {
         resolved.join(rest)
     };
-    if resolved.strip_prefix(&root).is_ok_and(|inside| {
-        inside
-            .components()
-            .any(|part| matches!(part.as_os_str().to_str(), Some(".git" | ".lacon")))
-    }) {
+    let inside = resolved.strip_prefix(&root).unwrap_or(&resolved);
+    if belongs_to_a_tool(&inside.to_string_lossy()) {
         return refuse("it belongs to a tool");
     }
     Ok(resolved)
@@ -201,10 +233,28 @@ mod tests {
 
     #[test]
     fn inserted_lines_end_like_the_others() {
-        let windows = OnDisk::decode("f", b"a\r\nb\r\nc\n").unwrap();
-        assert_eq!(windows.with_line_ends("x\ny\r\n"), "x\r\ny\r\n");
+        let windows = OnDisk::decode("f", b"a\r\nb\r\nc\r\n").unwrap();
+        assert_eq!(windows.with_line_ends(0..0, "x\ny\r\n"), "x\r\ny\r\n");
         let unix = OnDisk::decode("f", b"a\n").unwrap();
-        assert_eq!(unix.with_line_ends("x\r\ny\n"), "x\ny\n");
+        assert_eq!(unix.with_line_ends(0..0, "x\r\ny\n"), "x\ny\n");
+    }
+
+    #[test]
+    fn lines_that_stay_keep_their_ends_in_a_mixed_file() {
+        let mixed = OnDisk::decode("f", b"one\r\ntwo\nthree\r\nfour\nfive\nsix\n").unwrap();
+        let spelled = |old: &str, new: &str| {
+            let start = mixed.text.find(old).unwrap();
+            mixed.with_line_ends(start..start + old.len(), new)
+        };
+        let old = "one\r\ntwo\nthree\r\nfour\n";
+        assert_eq!(spelled(old, "one\ntwo\nthree\nfour\n"), old);
+        assert_eq!(spelled(old, "one\nTWO\nthree\nfour\n"), "one\r\nTWO\nthree\r\nfour\n");
+        assert_eq!(
+            spelled(old, "one\nnew\ntwo\nthree\nmore\nfour\n"),
+            "one\r\nnew\r\ntwo\nthree\r\nmore\r\nfour\n"
+        );
+        assert_eq!(spelled("four", "4\n4"), "4\r\n4", "as the line before it");
+        assert_eq!(mixed.with_line_ends(0..0, "zero\n"), "zero\n", "as most of the file");
     }
 
     #[test]
@@ -222,6 +272,9 @@ mod tests {
             "dangling",
             ".git/config",
             "src/.lacon/x",
+            ".GIT/hooks/pre-commit",
+            ".git. /config",
+            "git~1/config",
             "",
             "a\0b",
         ] {

@@ -16,21 +16,23 @@ pub struct Place {
 }
 
 impl Place {
-    /// The edit that puts `new` here. Without columns whole lines are meant: `new` gets the line end that it lacks.
-    pub fn edit(self, text: &str, new: &str) -> Result<TextEdit, EditError> {
-        let outside = EditError::OutOfRange { number: 1 };
-        let Some(start) = offset(text, self.start_line, self.start_column.unwrap_or(1)) else {
-            return Err(outside);
+    /// The edit that puts `new` here. Without columns whole lines are meant: `new` gets the line end that it lacks. A column past the
+    /// end of its line means the end, as in the protocol that language servers speak; a line past the end is a mistake.
+    pub fn edit(self, path: &str, text: &str, new: &str) -> Result<TextEdit, EditError> {
+        let at = |line: u32, column: u32| {
+            let range = line_range(text, line).ok_or_else(|| no_line(path, text, line))?;
+            offset(text, range, column).ok_or(EditError::OutOfRange { number: 1 })
         };
+        let start = at(self.start_line, self.start_column.unwrap_or(1))?;
         let end = match (self.end_line, self.end_column) {
-            (None, None) => Some(start),
-            (None, Some(column)) => offset(text, self.start_line, column),
-            (Some(line), Some(column)) => offset(text, line, column),
-            (Some(line), None) => line_range(text, line).map(|lines| lines.end),
+            (None, None) => start,
+            (None, Some(column)) => at(self.start_line, column)?,
+            (Some(line), Some(column)) => at(line, column)?,
+            (Some(line), None) => line_range(text, line).ok_or_else(|| no_line(path, text, line))?.end,
         };
-        let Some(end) = end.filter(|end| *end >= start) else {
-            return Err(outside);
-        };
+        if end < start {
+            return Err(EditError::OutOfRange { number: 1 });
+        }
         let whole_lines = self.start_column.is_none() && self.end_column.is_none();
         let is_last = end == text.len() && !text.ends_with('\n');
         let mut new = new.to_owned();
@@ -203,16 +205,20 @@ fn line_range(text: &str, line: u32) -> Option<Range<usize>> {
     (line > 0).then_some(start..end)
 }
 
-fn offset(text: &str, line: u32, column: u32) -> Option<usize> {
-    let range = line_range(text, line)?;
-    let content = text[range.clone()].trim_end_matches(['\n', '\r']);
+/// Where a column of a line is; its end for one past it.
+fn offset(text: &str, line: Range<usize>, column: u32) -> Option<usize> {
+    let content = text[line.clone()].trim_end_matches(['\n', '\r']);
     let skipped = (column as usize).checked_sub(1)?;
-    content
-        .char_indices()
-        .map(|(at, _)| at)
-        .chain([content.len()])
-        .nth(skipped)
-        .map(|at| range.start + at)
+    let at = content.char_indices().map(|(at, _)| at).nth(skipped);
+    Some(line.start + at.unwrap_or(content.len()))
+}
+
+fn no_line(path: &str, text: &str, line: u32) -> EditError {
+    EditError::NoLine {
+        path: path.to_owned(),
+        line,
+        last: text.lines().count() as u32,
+    }
 }
 
 #[cfg(test)]
@@ -240,7 +246,7 @@ mod tests {
     #[test]
     fn whole_lines_and_columns() {
         let text = "one\ntwö three\nfour";
-        let edited = |place: Place, new: &str| apply(text, &[place.edit(text, new).unwrap()]).unwrap();
+        let edited = |place: Place, new: &str| apply(text, &[place.edit("f", text, new).unwrap()]).unwrap();
         assert_eq!(edited(lines(2, Some(2)), "2"), "one\n2\nfour");
         assert_eq!(edited(lines(2, None), "new"), "one\nnew\ntwö three\nfour");
         assert_eq!(edited(lines(3, Some(3)), "4"), "one\ntwö three\n4");
@@ -251,8 +257,27 @@ mod tests {
             end_column: Some(10),
         };
         assert_eq!(edited(columns, "3"), "one\ntwö 3\nfour");
-        assert!(lines(9, None).edit(text, "x").is_err());
-        assert!(lines(0, None).edit(text, "x").is_err());
+        let past = |place: Place| place.edit("f", text, "x").unwrap_err().to_string();
+        assert_eq!(past(lines(9, None)), "line 9 is past the end of `f`, which has 3 lines");
+        assert_eq!(
+            past(lines(1, Some(9))),
+            "line 9 is past the end of `f`, which has 3 lines"
+        );
+        assert!(lines(0, None).edit("f", text, "x").is_err());
+        assert!(lines(3, Some(1)).edit("f", text, "x").is_err());
+        let columns = |start_column, end_column| Place {
+            start_line: 1,
+            start_column: Some(start_column),
+            end_line: Some(1),
+            end_column: Some(end_column),
+        };
+        assert_eq!(
+            edited(columns(2, 99), "x"),
+            "ox\ntwö three\nfour",
+            "the end of the line is meant"
+        );
+        assert_eq!(edited(columns(99, 99), "!"), "one!\ntwö three\nfour");
+        assert!(columns(0, 1).edit("f", text, "x").is_err());
     }
 
     const CLASS: &str =

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{EditError, OnDisk, TextEdit, apply};
+use super::guarded::{Allowed, run_by};
+use super::{EditError, OnDisk, TextEdit, apply, folder, io};
 
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,11 +15,19 @@ pub struct FileChange {
     pub after: Option<Vec<u8>>,
 }
 
+impl FileChange {
+    /// Identifies the bytes that were there.
+    pub fn hash_before(&self) -> Option<[u8; 32]> {
+        self.before.as_deref().map(|bytes| *blake3::hash(bytes).as_bytes())
+    }
+}
+
 /// What becomes of several files, by path relative to the root. It happens whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub(crate) root: PathBuf,
     pub(crate) files: BTreeMap<String, FileChange>,
+    allowed: Allowed,
 }
 
 impl Plan {
@@ -27,7 +36,13 @@ impl Plan {
         Plan {
             root: root.to_owned(),
             files: BTreeMap::new(),
+            allowed: Allowed::default(),
         }
+    }
+
+    /// The same, and these files may be changed although other programs run them.
+    pub fn allowing(self, allowed: Allowed) -> Plan {
+        Plan { allowed, ..self }
     }
 
     /// The root of its paths.
@@ -52,7 +67,7 @@ impl Plan {
             .iter()
             .map(|edit| TextEdit {
                 range: edit.range.clone(),
-                text: now.with_line_ends(&edit.text),
+                text: now.with_line_ends(edit.range.clone(), &edit.text),
             })
             .collect();
         let text = apply(&now.text, &spelled)?;
@@ -111,12 +126,19 @@ impl Plan {
         let place = super::confined(&self.root, path)?;
         let before = match self.files.get(path) {
             Some(change) => change.before.clone(),
-            None => match std::fs::read(&place) {
-                Ok(bytes) => Some(bytes),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                Err(source) => return Err(EditError::Io { path: place, source }),
-            },
+            None => folder::read(&self.root, &place).map_err(io(&place))?,
         };
+        // By the name that was asked for, and by the one that a link leads to.
+        let root = self.root.canonicalize().map_err(io(&self.root))?;
+        let inside = place.strip_prefix(&root).unwrap_or(&place).to_string_lossy();
+        for name in [path, &inside] {
+            if let Some(by) = run_by(name, &self.allowed) {
+                return Err(EditError::Guarded {
+                    path: name.to_owned(),
+                    by,
+                });
+            }
+        }
         if before == after {
             self.files.remove(path);
         } else {
