@@ -6,6 +6,7 @@
 
 mod evaluate;
 mod find;
+mod left;
 mod parameters;
 mod refactor;
 mod removed;

@@ -22,6 +22,8 @@ pub(crate) struct Document {
     pub(crate) told: Instant,
     /// Not as on disk.
     pub(crate) edited: bool,
+    /// The server was given more than one text for it since it was opened.
+    changed: bool,
     /// What the file was like when its text was read.
     stamp: Option<(SystemTime, u64)>,
 }
@@ -86,7 +88,7 @@ impl Documents {
             }
             self.last_version += 1;
             document.version = self.last_version;
-            document.told = now;
+            (document.told, document.changed) = (now, true);
             let change = json!({
                 "textDocument": {"uri": uri, "version": document.version},
                 "contentChanges": [{"text": text.as_str()}],
@@ -102,6 +104,7 @@ impl Documents {
             used: now,
             told: now,
             edited,
+            changed: false,
             stamp: stamp(path),
         };
         let notice = document.opening(&uri);
@@ -131,10 +134,16 @@ impl Documents {
     }
 
     /// Closes documents that were not used for longest, down to `most`. Edited ones stay.
+    ///
+    /// So do those that changed while they were open, until there are several times as many: basedpyright no longer counts a file
+    /// among its project's once it was changed, closed and opened again, and then renames in that file alone.
     pub(crate) fn close_surplus(&mut self, most: usize) -> Vec<Notice> {
+        const CHANGED: usize = 4;
         let mut notices = Vec::new();
         while self.open.len() > most {
-            let oldest = self.open.iter().filter(|(_, document)| !document.edited);
+            let is_over = self.open.len() > most.saturating_mul(CHANGED);
+            let closes = |document: &Document| !document.edited && (!document.changed || is_over);
+            let oldest = self.open.iter().filter(|(_, document)| closes(document));
             let Some(path) = oldest
                 .min_by_key(|(_, document)| document.used)
                 .map(|(path, _)| path.clone())
@@ -163,16 +172,14 @@ impl Documents {
         }
     }
 
-    /// Ends what an edit made of a document: it gets the text of the disk. A server that `pushes` what it finds, with versions, keeps
-    /// what it knows of a file until it judges it again, so the document stays open and is given to it as new.
+    /// Ends what an edit made of a document: it gets the text of the disk, and stays open (see [`Documents::close_surplus`]). A server
+    /// that `pushes` what it finds, with versions, keeps what it knows of a file until it judges it again, so it is given the text
+    /// as new even where it has it.
     pub(crate) fn restore(&mut self, path: &Path, text: Option<Text>, pushes: bool) -> Vec<Notice> {
         let Some(text) = text else { return self.close(path) };
         let language = self.language(path).unwrap_or_default();
         if !(pushes && self.gives_versions) {
-            // One that reads the disk only some time after a close must not answer from the edit until then.
-            let mut notices = self.put(path, &language, text, false);
-            notices.extend(self.close(path));
-            return notices;
+            return self.put(path, &language, text, false);
         }
         let Some(document) = self.open.get_mut(path) else {
             return Vec::new();
@@ -180,7 +187,7 @@ impl Documents {
         self.last_version += 1;
         let now = Instant::now();
         (document.version, document.told, document.used) = (self.last_version, now, now);
-        (document.edited, document.stamp) = (false, stamp(path));
+        (document.edited, document.changed, document.stamp) = (false, true, stamp(path));
         let change = json!({
             "textDocument": {"uri": uri::of_path(path), "version": document.version},
             "contentChanges": [{"text": text.as_str()}],
@@ -212,7 +219,7 @@ impl Documents {
             .open
             .iter_mut()
             .map(|(path, document)| {
-                document.told = now;
+                (document.told, document.changed) = (now, false);
                 (path, document.opening(&uri::of_path(path)))
             })
             .collect();
@@ -367,5 +374,26 @@ mod tests {
         assert_eq!(closed.len(), 2);
         assert!(documents.get(Path::new("/a")).is_some());
         assert_eq!(documents.reopen().len(), 1);
+    }
+
+    /// What an edit leaves behind: the text of the disk, in a document that is not closed.
+    #[test]
+    fn what_changed_while_it_was_open_stays_open() {
+        let mut documents = Documents::default();
+        let path = Path::new("/a.py");
+        documents.put(path, "python", Text::new("x"), false);
+        documents.put(path, "python", Text::new("edited"), true);
+        let told = documents.restore(path, Some(Text::new("x")), false);
+        let methods: Vec<&str> = told.iter().map(|(method, _)| *method).collect();
+        assert_eq!(methods, ["textDocument/didChange"]);
+        documents.put(Path::new("/b.py"), "python", Text::new("y"), false);
+        assert_eq!(documents.close_surplus(1).len(), 1, "the other one goes");
+        assert!(documents.get(path).is_some());
+        for number in 0..5 {
+            documents.put(Path::new(&format!("/{number}.py")), "python", Text::new("z"), false);
+        }
+        documents.close_surplus(1);
+        assert!(documents.get(path).is_some(), "there are others to close");
+        assert_eq!(documents.restore(path, None, false)[0].0, "textDocument/didClose", "it is gone");
     }
 }

@@ -211,6 +211,9 @@ pub(crate) struct Rename {
     pub(crate) which: Which,
     /// Its name from now on.
     pub(crate) new_name: String,
+    /// Even if places that mention it keep the old name.
+    #[serde(default)]
+    pub(crate) force: bool,
     #[serde(flatten)]
     pub(crate) aim: Aim,
 }

@@ -10,6 +10,7 @@ use lsp::{Range, Server, Servers, State, Step, Text};
 use wire::protocol::Refusal;
 
 use super::parameters::{Format, Rename};
+use super::left::{self, Renamed};
 use super::{Edited, Editor, edit_refused, find};
 use crate::tools::{refusal, refused};
 
@@ -40,8 +41,28 @@ pub(crate) fn rename_symbol(
         }
     }
     let (server, file) = ready(repository, servers, &path, deadline)?;
-    let steps = server.rename(&file, place, &ask.new_name, deadline);
-    let steps = steps.map_err(|error| refusal("lsp_failed", format!("{}: {error}", server.name())))?;
+    let ask_server = |deadline| {
+        let steps = server.rename(&file, place, &ask.new_name, deadline);
+        steps.map_err(|error| refusal("lsp_failed", format!("{}: {error}", server.name())))
+    };
+    let renamed = Renamed {
+        repository,
+        symbol: pointed.symbol.filter(|key| key.repository == pointed.repository),
+        server: &server,
+        file: &file,
+        place,
+    };
+    let mut steps = ask_server(deadline)?;
+    let mut left = renamed.left_by(&steps, deadline)?;
+    if !left.is_empty() && !steps.is_empty() {
+        // A server that has lost track of its project (of a file that an edit was tried on, say) finds it again from the beginning.
+        tracing::warn!(server = server.name(), "a rename left places out: the server is started again");
+        server.stop();
+        let deadline = deadline.max(Instant::now() + patience);
+        ready(repository, servers, &path, deadline)?;
+        steps = ask_server(deadline)?;
+        left = renamed.left_by(&steps, deadline)?;
+    }
     if steps.is_empty() {
         return Err(refusal(
             "lsp_refused",
@@ -53,9 +74,24 @@ pub(crate) fn rename_symbol(
             ),
         ));
     }
+    if !left.is_empty() && !ask.force {
+        return Err(Refusal {
+            code: "rename_incomplete".to_owned(),
+            message: format!(
+                "{} would leave the old name at {}: nothing was written; edit those by hand afterwards and give `force`, or rename with apply_edit",
+                server.name(),
+                left::listed(&left)
+            ),
+            detail: left.len().to_string(),
+        });
+    }
     let change = |draft: &mut Draft| steps.iter().try_for_each(|step| take(draft, &repository.root, step));
     let about = format!("rename_symbol {} to {}", pointed.shown, ask.new_name);
-    editor.make(repository, &ask.aim, &about, &change)
+    let mut edited = editor.make(repository, &ask.aim, &about, &change)?;
+    if !left.is_empty() {
+        edited.note = Some(format!("the old name stays at {}", left::listed(&left)));
+    }
+    Ok(edited)
 }
 
 /// Formats one file.
