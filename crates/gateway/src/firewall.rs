@@ -5,7 +5,6 @@
 
 pub(crate) mod digest;
 pub(crate) mod lossless;
-pub(crate) mod redact;
 pub(crate) mod tokens;
 
 use std::borrow::Cow;
@@ -13,6 +12,7 @@ use std::time::Instant;
 
 use base64::Engine;
 use rmcp::model::{ContentBlock, EmbeddedResource, ResourceContents};
+use secrets::{Doubt, redact, redact_value};
 use serde_json::{Value, json};
 
 use crate::artifacts::Artifacts;
@@ -129,7 +129,7 @@ impl Firewall<'_> {
         if let Some(value) = &mut structured
             && self.config.redact_secrets
         {
-            redact::redact_value(value);
+            redact_value(value, Doubt::Mask);
         }
         let mut parts: Vec<Part> = raw
             .content
@@ -228,7 +228,7 @@ impl Firewall<'_> {
 
     fn text_part(&self, text: String, label: &str, media_type: &str, is_error: bool) -> Part {
         let text = match self.config.redact_secrets {
-            true => match redact::redact(&text) {
+            true => match redact(&text, Doubt::Mask) {
                 Cow::Owned(masked) => masked,
                 Cow::Borrowed(_) => text,
             },
@@ -265,7 +265,7 @@ impl Firewall<'_> {
                     return self.text_part(std::mem::take(text), uri, &media_type, is_error);
                 }
                 if self.config.redact_secrets
-                    && let Cow::Owned(masked) = redact::redact(text)
+                    && let Cow::Owned(masked) = redact(text, Doubt::Mask)
                 {
                     *text = masked;
                 }

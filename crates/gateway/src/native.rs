@@ -5,12 +5,12 @@ use rmcp::model::{
     ClientRequest, CompleteRequest, CompleteRequestParams, CompleteResult, ErrorCode, ErrorData, GetPromptResponse,
     Prompt, ReadResourceResponse, Reference, Resource, ResourceContents, ResourceTemplate, ServerResult,
 };
+use secrets::{Doubt, redact, redact_value};
 use serde_json::{Map, Value};
 
 use crate::dispatch::caller::Caller;
 use crate::dispatch::{Driven, Execution, upstream_error};
 use crate::errors::GatewayError;
-use crate::firewall::redact::{redact, redact_value};
 use crate::runtime::View;
 use crate::session::Session;
 use crate::upstream::Listing;
@@ -56,7 +56,7 @@ pub(crate) async fn read(
             if view.config.firewall.redact_secrets {
                 for contents in &mut result.contents {
                     if let ResourceContents::TextResourceContents { text, .. } = contents {
-                        *text = redact(text).into_owned();
+                        *text = redact(text, Doubt::Mask).into_owned();
                     }
                 }
             }
@@ -89,7 +89,7 @@ pub(crate) async fn get(
         Driven::Done(Ok(ServerResult::GetPromptResult(result))) => {
             let mut value = serde_json::to_value(&result).unwrap_or_default();
             if view.config.firewall.redact_secrets {
-                redact_value(&mut value);
+                redact_value(&mut value, Doubt::Mask);
             }
             serde_json::from_value::<rmcp::model::GetPromptResult>(value)
                 .map(Into::into)

@@ -13,10 +13,11 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lsp", &["guardian"]),
     ("codeintel", &["index", "lsp", "syntax", "wire"]),
     ("wire", &[]),
-    ("gateway", &["guardian", "wire"]),
+    ("secrets", &[]),
+    ("gateway", &["guardian", "secrets", "wire"]),
     (
         "lacon",
-        &["syntax", "index", "guardian", "lsp", "codeintel", "wire", "gateway"],
+        &["syntax", "index", "guardian", "lsp", "codeintel", "wire", "gateway", "secrets"],
     ),
     ("testkit", &[]),
     ("xtask", &[]),
@@ -30,7 +31,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Crates whose sources touch neither files nor network nor processes.
-const NO_IO: &[&str] = &["syntax", "wire"];
+const NO_IO: &[&str] = &["syntax", "wire", "secrets"];
 const IO: &[&str] = &[
     "std::fs",
     "std::net",

@@ -81,7 +81,7 @@ impl Caller {
         progress.meta = None;
         progress.message = progress
             .message
-            .map(|message| crate::firewall::redact::redact(&message).into_owned());
+            .map(|message| secrets::redact(&message, secrets::Doubt::Mask).into_owned());
         let notification = rmcp::model::ProgressNotification::new(progress);
         // A client that is gone needs no progress.
         let _ = self

@@ -2,9 +2,9 @@
 //! at only when nothing else is known.
 
 use rmcp::model::ErrorData;
+use secrets::{Doubt, redact};
 
 use crate::errors::{ErrorCode, Failure, GatewayError};
-use crate::firewall::redact::redact;
 use crate::upstream::{CallFailure, faults};
 
 /// The error for a failed call. Its text is masked like any other text of an upstream.
@@ -18,7 +18,7 @@ pub(crate) fn error(failure: CallFailure) -> GatewayError {
             )
         }
         CallFailure::Unavailable { reason, retry_after } => {
-            let error = GatewayError::upstream(Failure::Connection, redact(&reason));
+            let error = GatewayError::upstream(Failure::Connection, redact(&reason, Doubt::Mask));
             match retry_after {
                 Some(pause) => error.with_detail("retry_after", rounded(pause.as_secs_f64())),
                 None => error,
@@ -44,7 +44,7 @@ pub(crate) fn error(failure: CallFailure) -> GatewayError {
         CallFailure::Forbidden(_) => {
             GatewayError::upstream(Failure::Http(403), "the upstream refuses: the token lacks a scope")
         }
-        CallFailure::Transport(reason) => GatewayError::upstream(Failure::Text, redact(&reason)),
+        CallFailure::Transport(reason) => GatewayError::upstream(Failure::Text, redact(&reason, Doubt::Mask)),
     }
 }
 
@@ -53,7 +53,7 @@ fn rpc(error: &ErrorData) -> GatewayError {
         return GatewayError::new(ErrorCode::UpstreamError, &error.message);
     }
     let code = i64::from(error.code.0);
-    GatewayError::upstream(Failure::JsonRpc(code), redact(&error.message)).with_detail("code", code)
+    GatewayError::upstream(Failure::JsonRpc(code), redact(&error.message, Doubt::Mask)).with_detail("code", code)
 }
 
 fn rounded(seconds: f64) -> f64 {
