@@ -371,17 +371,26 @@ impl Default for RefreshConfig {
 pub struct HttpConfig {
     /// Address to listen on when HTTP is asked for.
     pub listen: String,
-    /// Accepted bearer tokens, by the name of the principal that holds each. None: no token is asked for, and only
-    /// loopback addresses may be listened on.
+    /// Accepted bearer tokens, by the name of the principal that holds each. None: LACON_HTTP_TOKEN is accepted, else a new
+    /// token is made at each start and printed with the address.
     pub tokens: BTreeMap<String, String>,
-    /// Origins browsers may call from, besides loopback ones.
+    /// Origins of web pages that may call, besides the server's own: scheme, host and port exactly.
     pub allowed_origins: Vec<String>,
+    /// Names by which the server may be called (the `Host` header). Any when empty and tokens are set, loopback names without.
+    pub allowed_hosts: Vec<String>,
     /// Largest request body.
     pub max_body_bytes: usize,
     /// Sessions at once; further ones are refused.
     pub max_sessions: usize,
     /// Seconds without a request after which a session ends.
     pub session_idle_seconds: f64,
+    /// Connections at once, and at most half of the files that the process may open. One more closes the one that has been
+    /// idle longest; where none is idle it is refused.
+    #[schemars(range(min = 1))]
+    pub max_connections: usize,
+    /// Seconds that a connection may take for a request's headers, for its body, and between two requests.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub silence_seconds: f64,
 }
 
 impl Default for HttpConfig {
@@ -390,9 +399,12 @@ impl Default for HttpConfig {
             listen: "127.0.0.1:8765".to_owned(),
             tokens: BTreeMap::new(),
             allowed_origins: Vec::new(),
+            allowed_hosts: Vec::new(),
             max_body_bytes: 4 << 20,
             max_sessions: 1000,
             session_idle_seconds: 1800.0,
+            max_connections: 1024,
+            silence_seconds: 30.0,
         }
     }
 }

@@ -35,6 +35,7 @@ pub mod reload;
 pub mod runtime;
 pub mod server;
 pub mod session;
+pub mod shutdown;
 pub mod stdio;
 mod upstream;
 mod view;

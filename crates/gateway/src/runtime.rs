@@ -25,6 +25,9 @@ use wire::Format;
 /// How long a first question waits for upstreams that nothing is known about yet.
 pub(crate) const FIRST_LISTING: Duration = Duration::from_secs(15);
 
+/// How long upstreams may take to leave when the gateway ends.
+const LONGEST_STOP: Duration = Duration::from_millis(600);
+
 /// What the library cannot know by itself.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -158,14 +161,17 @@ impl Gateway {
         }
     }
 
-    /// Ends every upstream and waits until their processes are gone.
+    /// Ends every upstream and waits until their processes are gone, a moment at most: what is still there then is killed by the
+    /// guardian when this process ends.
     pub async fn stop(&self) {
         self.stop.cancel();
         let upstreams: Vec<Arc<Upstream>> = self.view().upstreams.values().cloned().collect();
         for upstream in &upstreams {
             upstream.stop();
         }
-        futures::future::join_all(upstreams.iter().map(|upstream| upstream.stopped())).await;
+        let stopped = futures::future::join_all(upstreams.iter().map(|upstream| upstream.stopped()));
+        // Whoever has not left by then does not mean to.
+        let _ = tokio::time::timeout(LONGEST_STOP, stopped).await;
     }
 
     pub fn config(&self) -> Arc<GatewayConfig> {

@@ -12,7 +12,7 @@ use rmcp::model::{
     ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{
-    NotificationContext, Peer, RequestContext, RoleServer, ServerInitializeError, ServiceExt, SubscriptionContext,
+    NotificationContext, Peer, RequestContext, RoleServer, ServerInitializeError, SubscriptionContext,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,7 @@ use crate::native;
 use crate::negotiation;
 use crate::runtime::{FIRST_LISTING, Gateway, View};
 use crate::session::{Principal, Session};
+use crate::shutdown::{SHUTTING_DOWN, Shutdown};
 
 /// How long a list of meta-tools waits to learn whether there are resources and prompts.
 const META_PATIENCE: Duration = Duration::from_millis(1500);
@@ -33,6 +34,7 @@ pub struct GatewayServer {
     /// The session of a connection; over HTTP it begins with the first request that needs one.
     own: OnceLock<Arc<Session>>,
     transport: Transport,
+    shutdown: Shutdown,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,15 +51,23 @@ impl GatewayServer {
             gateway,
             own: OnceLock::from(session),
             transport: Transport::Stdio,
+            shutdown: Shutdown::default(),
         }
     }
 
-    pub(crate) fn over_http(gateway: Arc<Gateway>) -> GatewayServer {
+    pub(crate) fn over_http(gateway: Arc<Gateway>, shutdown: Shutdown) -> GatewayServer {
         GatewayServer {
             gateway,
             own: OnceLock::new(),
             transport: Transport::Http,
+            shutdown,
         }
+    }
+
+    /// Runs a call; where the server ends before it does, its caller hears that.
+    async fn answer<T>(&self, call: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+        let ended = || Err(ErrorData::internal_error(SHUTTING_DOWN, None));
+        self.shutdown.answer(call).await.unwrap_or_else(ended)
     }
 
     /// The session of a request. A stateless request over HTTP has none of its own: its principal's is used.
@@ -99,20 +109,12 @@ impl GatewayServer {
 }
 
 /// Serves one client on this process's standard input and output, until the input ends or `shutdown`.
-pub async fn serve_stdio(gateway: Arc<Gateway>, shutdown: CancellationToken) -> Result<(), ServerInitializeError> {
-    let Some(connection) = crate::stdio::connection(&shutdown).await else {
-        return Ok(());
+pub async fn serve_stdio(gateway: Arc<Gateway>, shutdown: Shutdown) -> Result<(), ServerInitializeError> {
+    let server = GatewayServer {
+        shutdown: shutdown.clone(),
+        ..GatewayServer::new(gateway)
     };
-    let server = GatewayServer::new(gateway);
-    let service = match server.serve_with_ct(connection, shutdown.clone()).await {
-        Ok(service) => service,
-        // A client that leaves before it says anything is no failure.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    // However it ends, it has ended.
-    let _ = service.waiting().await;
-    Ok(())
+    crate::stdio::serve(server, shutdown).await
 }
 
 /// Who sends a request, as a name that nobody else has: the principal, and its session where the transport has one. On a stream
@@ -184,15 +186,15 @@ impl ServerHandler for GatewayServer {
         let arguments = request.arguments.unwrap_or_default();
         let format = negotiation::output_format(&arguments, &context, self.gateway.output_format());
         let caller = Caller::new(context, request.input_responses, request.request_state);
-        modes::call(Call {
+        let call = modes::call(Call {
             view,
             session: &session,
             caller: &caller,
             format,
             name: &request.name,
             arguments,
-        })
-        .await
+        });
+        self.answer(call).await
     }
 
     async fn list_resources(
@@ -245,7 +247,7 @@ impl ServerHandler for GatewayServer {
         let view = self.listed_view().await;
         let session = self.session(&context);
         let caller = Caller::new(context, request.input_responses, request.request_state);
-        native::read(&view, &session, &caller, &request.uri).await
+        self.answer(native::read(&view, &session, &caller, &request.uri)).await
     }
 
     async fn get_prompt(
@@ -259,14 +261,9 @@ impl ServerHandler for GatewayServer {
         let view = self.listed_view().await;
         let session = self.session(&context);
         let caller = Caller::new(context, request.input_responses, request.request_state);
-        native::get(
-            &view,
-            &session,
-            &caller,
-            &request.name,
-            request.arguments.unwrap_or_default(),
-        )
-        .await
+        let arguments = request.arguments.unwrap_or_default();
+        self.answer(native::get(&view, &session, &caller, &request.name, arguments))
+            .await
     }
 
     async fn complete(
@@ -278,7 +275,8 @@ impl ServerHandler for GatewayServer {
             return self.refuse("completion/complete");
         }
         let session = self.session(&context);
-        native::complete(&self.gateway.view(), &session, request).await
+        self.answer(native::complete(&self.gateway.view(), &session, request))
+            .await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

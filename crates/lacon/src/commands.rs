@@ -1,4 +1,5 @@
-//! One file per verb: its `Args` (parsed by clap, whose doc comment is the help) and its `run`.
+//! One file per verb: its `Args` (parsed by clap, whose doc comment is the help) and its `run`. `ending` and `http_access` are what the
+//! verbs that serve have in common.
 
 pub(crate) mod bench;
 pub(crate) mod compilers;
@@ -8,8 +9,10 @@ pub(crate) mod decode;
 pub(crate) mod descriptors;
 pub(crate) mod doctor;
 pub(crate) mod encode;
+pub(crate) mod ending;
 pub(crate) mod export;
 pub(crate) mod gateway;
+pub(crate) mod http_access;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod man;

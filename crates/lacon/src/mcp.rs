@@ -4,4 +4,4 @@ mod prompts;
 mod resources;
 mod server;
 
-pub(crate) use server::{QuestionServer, serve_stdio};
+pub(crate) use server::QuestionServer;

@@ -153,6 +153,12 @@ pub(crate) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says something on stderr that must be read: no log level hides it.
+pub(crate) fn notice(text: &str) {
+    // Nothing is left to say it to when stderr itself is gone.
+    drop(io::stderr().lock().write_all(text.as_bytes()));
+}
+
 /// Prints `failure` as `error: …` and `hint: …` lines on stderr.
 pub(crate) fn report(failure: &Failure, choice: ColorChoice) -> ExitCode {
     let mut stderr = io::stderr().lock();

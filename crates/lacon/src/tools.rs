@@ -10,6 +10,7 @@ mod edit;
 mod formats;
 mod graph;
 pub(crate) mod lsp;
+pub(crate) mod permissions;
 pub(crate) mod readable;
 pub(crate) mod readable_packs;
 mod schema;
@@ -178,9 +179,9 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
 }
 
 impl Toolset {
-    /// The tools it lists.
-    pub(crate) fn tools(self) -> impl Iterator<Item = &'static Tool> {
-        all().filter(move |tool| self == Toolset::All || tool.toolset == Toolset::Core || tool.toolset == self)
+    /// Whether a tool is one of those it lists.
+    pub(crate) fn lists(self, tool: &Tool) -> bool {
+        self == Toolset::All || tool.toolset == Toolset::Core || tool.toolset == self
     }
 }
 
@@ -202,8 +203,8 @@ impl Tool {
 }
 
 /// Which tool is about which repositories, as the wire protocol publishes it.
-pub(crate) fn definitions() -> Result<String, Refusal> {
-    let rows = all().map(|tool| (tool.name, tool.scope.as_str()));
+pub(crate) fn definitions(tools: impl Iterator<Item = &'static Tool>) -> Result<String, Refusal> {
+    let rows = tools.map(|tool| (tool.name, tool.scope.as_str()));
     wire::protocol::encode_tool_definitions(rows).map_err(|error| refusal("internal_error", error.to_string()))
 }
 
@@ -303,7 +304,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().count());
-        let count = |set: Toolset| set.tools().count();
+        let count = |set: Toolset| all().filter(|tool| set.lists(tool)).count();
         for set in [Toolset::Graph, Toolset::Edit, Toolset::Search] {
             assert!(count(Toolset::Core) <= count(set) && count(set) <= count(Toolset::All));
         }

@@ -17,7 +17,7 @@ struct Server {
 impl Server {
     fn start(root: &Path) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_lacon"))
-            .arg("mcp")
+            .args(["mcp", "--toolset", "edit"])
             .arg(root)
             .env("LACON_OUTPUT_FORMAT", "json")
             .env("PATH", testkit::tools::path_with_tools())

@@ -116,7 +116,7 @@ impl Server {
     fn start() -> Server {
         let tree = tree();
         let mut process = Command::new(env!("CARGO_BIN_EXE_lacon"))
-            .args(["mcp", "--http", "127.0.0.1:0"])
+            .args(["mcp", "--http", "127.0.0.1:0", "--no-token"])
             .arg(tree.path())
             .env_remove("LACON_HTTP_TOKEN")
             .env_remove("LACON_OUTPUT_FORMAT")

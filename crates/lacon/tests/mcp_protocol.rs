@@ -398,10 +398,18 @@ fn scopes_hold_for_every_tool_of_a_workspace_file() {
 #[test]
 fn over_http_sessions_are_limited_and_a_bare_format_is_understood() {
     let tree = tree(SMALL);
-    let mut process = lacon(&["mcp", "--http", "127.0.0.1:0", "--max-sessions", "2", path(&tree)])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut process = lacon(&[
+        "mcp",
+        "--http",
+        "127.0.0.1:0",
+        "--no-token",
+        "--max-sessions",
+        "2",
+        path(&tree),
+    ])
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
     let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
     let _process = Process(process);
     let line = lines.next().unwrap().unwrap();

@@ -46,10 +46,11 @@ pub(super) async fn supervise(upstream: Arc<Upstream>) {
     loop {
         upstream.state.send_replace(State::Connecting);
         let began = Instant::now();
-        let ended = tokio::select! {
-            ended = one_connection(&upstream) => ended,
-            () = upstream.stop.cancelled() => return upstream.report_stopped(),
-        };
+        // It hears by itself that it is to stop, and then gives the process its time to leave.
+        let ended = one_connection(&upstream).await;
+        if upstream.stop.is_cancelled() {
+            return upstream.report_stopped();
+        }
         attempt = if began.elapsed() > STABLE { 1 } else { attempt + 1 };
         let pause = backoff(attempt, upstream.settings.first_pause, upstream.settings.longest_pause);
         tracing::info!(upstream = %upstream.name(), reason = %ended, ?pause, "upstream is down");
@@ -74,7 +75,11 @@ async fn one_connection(upstream: &Arc<Upstream>) -> String {
         changes: changes.clone(),
     };
     let limit = upstream.settings.connect_timeout;
-    let service = match tokio::time::timeout(limit, upstream.connector.connect(client)).await {
+    let connected = tokio::select! {
+        connected = tokio::time::timeout(limit, upstream.connector.connect(client)) => connected,
+        () = upstream.stop.cancelled() => return "it was stopped".to_owned(),
+    };
+    let service = match connected {
         Ok(Ok(service)) => service,
         Ok(Err(error)) => return upstream.explain(error),
         Err(_) => return format!("it did not start within {limit:?}"),

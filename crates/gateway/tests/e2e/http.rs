@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use gateway::config::{GatewayConfig, HttpConfig, OAuthConfig, OAuthGrant, UpstreamConfig};
 use gateway::runtime::{Gateway, Options};
+use gateway::shutdown::Shutdown;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ORIGIN};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::harness::*;
 
 struct Served {
     gateway: Arc<Gateway>,
     url: String,
-    stop: CancellationToken,
+    stop: Shutdown,
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.stop.cancel();
+        self.stop.request();
     }
 }
 
@@ -31,7 +31,7 @@ async fn serve(mut config: GatewayConfig) -> Served {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let gateway = Gateway::start(config, Options::default());
     gateway.settled().await;
-    let stop = CancellationToken::new();
+    let stop = Shutdown::default();
     tokio::spawn(gateway::http::serve(gateway.clone(), listener, stop.clone()));
     Served { gateway, url, stop }
 }
@@ -122,10 +122,11 @@ async fn a_token_is_needed_and_pages_from_elsewhere_are_refused() {
         status(authorized().header(ORIGIN, "https://evil.example")).await,
         StatusCode::FORBIDDEN
     );
-    assert_eq!(
-        status(authorized().header(ORIGIN, "http://localhost:3000")).await,
-        StatusCode::OK
-    );
+    // Another port of this machine is another program's.
+    let elsewhere = authorized().header(ORIGIN, "http://localhost:3000");
+    assert_eq!(status(elsewhere).await, StatusCode::FORBIDDEN);
+    let own = served.url.trim_end_matches("/mcp").to_owned();
+    assert_eq!(status(authorized().header(ORIGIN, own)).await, StatusCode::OK);
     let slash = post(&format!("{}/", served.url), &initialize()).header(AUTHORIZATION, "Bearer token-of-ada");
     assert_eq!(status(slash).await, StatusCode::OK, "no redirect for a trailing slash");
     let seen = python_client(&["legacy", &served.url, "token-of-ada"]).await;
@@ -191,6 +192,99 @@ async fn one_session_cannot_use_anothers() {
     );
     let theirs = stateless(&served.url, "token-of-eve", "tool_view", look).await;
     assert_eq!(theirs["result"]["isError"], true, "{theirs}");
+}
+
+/// What is under way when the server is told to end is answered: with its result where that comes soon, else with an error.
+#[tokio::test]
+async fn calls_under_way_are_answered_when_the_server_ends() {
+    for (seconds, expected) in [(0.3, "\"result\""), (30.0, "shutting down")] {
+        let mut inner = one(scripted(&[]));
+        inner.mode = gateway::config::Mode::Passthrough;
+        let served = serve(inner).await;
+        let opened = post(&served.url, &initialize()).send().await.unwrap();
+        let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": "slow", "arguments": {"seconds": seconds}}});
+        let request = post(&served.url, &call).header("mcp-session-id", &session);
+        let answer = tokio::spawn(async move { request.send().await.unwrap().text().await.unwrap() });
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        let began = std::time::Instant::now();
+        served.stop.request();
+        let answer = answer.await.unwrap();
+        assert!(
+            answer.contains(expected) && answer.contains("\"id\":7"),
+            "{seconds}: {answer}"
+        );
+        assert!(began.elapsed().as_secs_f64() < 2.0, "{:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_a_bad_request() {
+    let served = serve(one(scripted(&[]))).await;
+    let send = async |body: &'static str, media_type: &'static str| {
+        let request = reqwest::Client::new()
+            .post(&served.url)
+            .header(ACCEPT, "application/json, text/event-stream")
+            .header(CONTENT_TYPE, media_type)
+            .body(body);
+        let response = request.send().await.unwrap();
+        (response.status(), response.text().await.unwrap())
+    };
+    let json = "application/json";
+    let (status, text) = send("{\"jsonrpc\": ", json).await;
+    assert!(
+        status == StatusCode::BAD_REQUEST && text.contains("-32700"),
+        "{status} {text}"
+    );
+    let (status, text) = send("[]", json).await;
+    assert!(
+        status == StatusCode::BAD_REQUEST && text.contains("-32600"),
+        "{status} {text}"
+    );
+    let (status, _) = send("{}", "text/plain").await;
+    assert_eq!(status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+}
+
+/// A body that never comes, a request that never begins, and a client that comes after them.
+#[tokio::test]
+async fn whoever_says_nothing_is_let_go() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut config = one(scripted(&[]));
+    config.http = HttpConfig {
+        silence_seconds: 0.5,
+        max_connections: 20,
+        ..HttpConfig::default()
+    };
+    let served = serve(config).await;
+    let address = served.url["http://".len()..].trim_end_matches("/mcp").to_owned();
+    let mut silent = Vec::new();
+    for part in [
+        "",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\n",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
+         Content-Length: 10\r\n\r\n{",
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(&address).await.unwrap();
+        stream.write_all(part.as_bytes()).await.unwrap();
+        silent.push((part, stream));
+    }
+    for (part, mut stream) in silent {
+        let mut rest = Vec::new();
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(5), stream.read_to_end(&mut rest)).await;
+        assert!(ended.is_ok(), "{part:?} is still there");
+        let expected = if part.ends_with('{') { "HTTP/1.1 408" } else { "" };
+        assert!(String::from_utf8_lossy(&rest).starts_with(expected), "{part:?}");
+    }
+    // More than may be: the newest is answered all the same.
+    let mut crowd = Vec::new();
+    for _ in 0..50 {
+        crowd.push(tokio::net::TcpStream::connect(&address).await.unwrap());
+    }
+    let began = std::time::Instant::now();
+    let response = post(&served.url, &initialize()).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    assert!(began.elapsed().as_secs_f64() < 1.0, "{:?}", began.elapsed());
 }
 
 /// A gateway behind a gateway: the upstream is streamable HTTP, in whichever era it is asked for.

@@ -43,9 +43,9 @@ pub(crate) struct Args {
     #[arg(long)]
     user: bool,
 
-    /// List these tools
-    #[arg(long, value_enum, value_name = "SET")]
-    toolset: Option<Toolset>,
+    /// List these tools; several sets are separated by commas
+    #[arg(long, value_enum, value_name = "SET", value_delimiter = ',')]
+    toolset: Vec<Toolset>,
 
     /// Also say in AGENTS.md or CLAUDE.md when asking Lacon pays
     #[arg(long)]
@@ -230,10 +230,13 @@ fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, Pat
     }
     let start = Start {
         command: command(),
-        more: args
-            .toolset
-            .map(|set| vec!["--toolset".to_string(), value_name(&set)])
-            .unwrap_or_default(),
+        more: match args.toolset.as_slice() {
+            [] => Vec::new(),
+            sets => {
+                let names: Vec<String> = sets.iter().map(value_name).collect();
+                vec!["--toolset".to_string(), names.join(",")]
+            }
+        },
     };
     let mut wanted = Vec::new();
     for client in &clients {

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use gateway::config::HttpConfig;
-use tokio_util::sync::CancellationToken;
+use gateway::shutdown::Shutdown;
 
+use super::ending::{self, HangUp};
+use super::http_access::{HttpAccess, announce};
 use crate::editing::Workbench;
 use crate::failure::{Explain, Failure};
-use crate::mcp::{QuestionServer, serve_stdio};
+use crate::mcp::QuestionServer;
 use crate::output::Output;
+use crate::tools::permissions::{Permissions, ToolChoice, Writes};
 use crate::tools::trees::Trees;
 use crate::tools::{Services, Toolset};
 
@@ -19,9 +22,10 @@ use crate::tools::{Services, Toolset};
 #[command(after_help = "\
 Examples:
   lacon mcp
-  lacon mcp ~/src/shop ~/src/shop-web --toolset all
+  lacon mcp ~/src/shop ~/src/shop-web --toolset core,edit
   lacon mcp workspace.toml               # [[repository]] name = \"shop\", path = \"services/shop\"
-  lacon mcp --http 127.0.0.1:8765        # at http://127.0.0.1:8765/mcp
+  lacon mcp --toolset all --read-only    # every question, no edit
+  lacon mcp --http 127.0.0.1:8765        # at http://127.0.0.1:8765/mcp, with a token that is printed
 
 The index is opened where it exists, built in the background where it does not, and kept up to date while files change.
 The format of answers: the call's `format`, else the session's, else LACON_OUTPUT_FORMAT, else the shortest.")]
@@ -34,11 +38,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", env = "LACON_DIR")]
     index_dir: Option<PathBuf>,
 
-    /// Which tools to list; a tool that is not listed still answers
-    #[arg(long, value_enum, default_value = "core")]
-    toolset: Toolset,
+    /// Which tools to list, one set or several separated by commas [default: core]. A tool that is not listed still answers, unless
+    /// it writes
+    #[arg(long, value_enum, value_delimiter = ',')]
+    toolset: Vec<Toolset>,
 
-    /// Serve streamable HTTP at /mcp instead of standard input and output; beyond loopback LACON_HTTP_TOKEN is needed
+    #[command(flatten)]
+    choice: ToolChoice,
+
+    /// Serve streamable HTTP at /mcp instead of standard input and output. The token that is asked for is LACON_HTTP_TOKEN, or a new
+    /// one that is printed; beyond loopback it must be named
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
 
@@ -55,6 +64,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     allow_edit: Vec<String>,
 
+    #[command(flatten)]
+    access: HttpAccess,
+
     /// Answer from the index as it is: neither build nor follow changes
     #[arg(long)]
     no_watch: bool,
@@ -66,6 +78,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
     crate::memory::share_pools();
+    let writes = match args.http.is_none() || args.access.allows_writes() {
+        true => Writes::Offered,
+        false => Writes::Refused,
+    };
+    let permissions = Permissions::new(&args.toolset, &args.choice, writes)?;
     let trees = Arc::new(Trees::open(&args.roots, args.index_dir.as_deref())?);
     let server = QuestionServer {
         trees: trees.clone(),
@@ -73,9 +90,10 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
             workbench: Workbench::allowing(&args.allow_edit),
             ..Services::default()
         }),
-        toolset: args.toolset,
+        permissions: Arc::new(permissions),
         format: usual_format()?,
         references: args.session,
+        shutdown: Shutdown::default(),
     };
     if let Some(directory) = trees.directory() {
         server.services.memory.ledger.open(&directory);
@@ -95,14 +113,14 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         .build()
         .context("cannot start the asynchronous runtime")?;
     let served = runtime.block_on(async {
-        let shutdown = CancellationToken::new();
-        let stop = shutdown.clone();
-        tokio::spawn(async move {
-            // Heard even where whoever started this process ignores it. Without signals the process can still be ended from outside.
-            if tokio::signal::ctrl_c().await.is_ok() {
-                stop.cancel();
-            }
-        });
+        let hang_up = match args.http {
+            Some(_) => HangUp::Untouched,
+            None => HangUp::Ends,
+        };
+        let server = QuestionServer {
+            shutdown: ending::on_signal(hang_up),
+            ..server
+        };
         match args.http {
             Some(listen) => {
                 let config = HttpConfig {
@@ -111,11 +129,12 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
                     session_idle_seconds: args.session_idle,
                     ..HttpConfig::default()
                 };
-                serve_http(server, config, keep, shutdown).await
+                serve_http(server, config, &args.access, keep).await
             }
             None => {
                 keep();
-                Ok(serve_stdio(server, shutdown)
+                let shutdown = server.shutdown.clone();
+                Ok(gateway::stdio::serve(server, shutdown)
                     .await
                     .context("the client did not begin")?)
             }
@@ -131,24 +150,19 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
 /// Until the process is told to stop. Who may come in is decided by the gateway's door.
 async fn serve_http(
     server: QuestionServer,
-    config: HttpConfig,
+    mut config: HttpConfig,
+    access: &HttpAccess,
     keep: impl FnOnce(),
-    shutdown: CancellationToken,
 ) -> Result<(), Failure> {
-    let token = std::env::var("LACON_HTTP_TOKEN").ok().filter(|token| !token.is_empty());
-    let config = HttpConfig {
-        tokens: token.map(|token| ("user".to_string(), token)).into_iter().collect(),
-        ..config
-    };
+    let token = access.settle(&mut config).await?;
     let listener = gateway::http::listen(&config)
         .await
         .hint("give a loopback address, or set LACON_HTTP_TOKEN")?;
-    tracing::warn!(
-        "listening on http://{}/mcp",
-        listener.local_addr().context("no local address")?
-    );
+    let address = listener.local_addr().context("no local address")?;
+    announce(address, &token, "lacon", server.permissions.offers_writes());
     // Nothing is built for a server that cannot be reached.
     keep();
+    let shutdown = server.shutdown.clone();
     let served = gateway::http::serve_any(&config, listener, shutdown, move || server.clone()).await;
     Ok(served.context("HTTP stopped")?)
 }

@@ -48,7 +48,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 pub(super) async fn read(uri: &str, asker: Asker) -> Result<ResourceContents, ErrorData> {
     let not_found = || ErrorData::resource_not_found(format!("no resource `{uri}`"), Some(json!({"uri": uri})));
     if uri == DEFINITIONS {
-        let text = tools::definitions().map_err(|refusal| refused(uri, &refusal))?;
+        let text = tools::definitions(asker.answered()).map_err(|refusal| refused(uri, &refusal))?;
         return Ok(ResourceContents::text(text, uri).with_mime_type("text/plain"));
     }
     let (tool, arguments) = question(uri).ok_or_else(not_found)?;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use codeintel::Stop;
 use gateway::negotiation::output_format;
+use gateway::shutdown::{SHUTTING_DOWN, Shutdown};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
@@ -17,10 +18,9 @@ use rmcp::model::{
     ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
     ServerConfig, Tool as Listed, ToolAnnotations,
 };
-use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, ServiceExt};
+use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use wire::Format;
 use wire::protocol::Refusal;
 
@@ -28,20 +28,23 @@ use super::{prompts, resources};
 use crate::memory;
 use crate::sessions::Conversation;
 use crate::tools::answer::{Said, refused};
+use crate::tools::permissions::Permissions;
 use crate::tools::sound::{DAMAGED, sound_answer};
 use crate::tools::trees::Trees;
-use crate::tools::{self, Desk, Services, Tool, Toolset, Wish, refusal};
+use crate::tools::{Desk, Services, Tool, Toolset, Wish, refusal};
 
 /// One connection to a client, or one stateless request of it.
 #[derive(Clone)]
 pub(crate) struct QuestionServer {
     pub(crate) trees: Arc<Trees>,
     pub(crate) services: Arc<Services>,
-    pub(crate) toolset: Toolset,
+    pub(crate) permissions: Arc<Permissions>,
     /// Where neither the call nor the session says.
     pub(crate) format: Format,
     /// Whether clients that say nothing take references to what they were sent.
     pub(crate) references: bool,
+    /// When the server ends.
+    pub(crate) shutdown: Shutdown,
 }
 
 const INSTRUCTIONS: &str = "Code graph of this workspace. Symbols: id, name, Owner.name or path:line. Ask here who calls, \
@@ -61,27 +64,8 @@ static SEATS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(2 * processors + 2)
 });
 
-/// Serves one client on this process's standard input and output, until the input ends or `shutdown`.
-pub(crate) async fn serve_stdio(
-    server: QuestionServer,
-    shutdown: CancellationToken,
-) -> Result<(), ServerInitializeError> {
-    let Some(connection) = gateway::stdio::connection(&shutdown).await else {
-        return Ok(());
-    };
-    let service = match server.serve_with_ct(connection, shutdown).await {
-        Ok(service) => service,
-        // A client that leaves before it says anything is no failure.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    // However it ends, it has ended.
-    let _ = service.waiting().await;
-    Ok(())
-}
-
 /// The tools as `tools/list` gives them in a session of this format.
-pub(crate) fn listed(toolset: Toolset, several_repositories: bool, format: Format) -> Vec<Listed> {
+pub(crate) fn listed(permissions: &Permissions, several_repositories: bool, format: Format) -> Vec<Listed> {
     let annotations = |tool: &Tool| ToolAnnotations::new().read_only(!tool.writes).open_world(false);
     let list = |tool: &'static Tool| {
         let schema = Arc::new(tool.input_schema(several_repositories));
@@ -91,7 +75,7 @@ pub(crate) fn listed(toolset: Toolset, several_repositories: bool, format: Forma
             _ => listed,
         }
     };
-    toolset.tools().map(list).collect()
+    permissions.listed().map(list).collect()
 }
 
 /// The code of a refusal because of damage that is being repaired.
@@ -135,12 +119,23 @@ impl Drop for StopOnDrop {
 impl Asker {
     /// The answer to a question of the tables.
     pub(super) async fn ask(&self, tool: &str, arguments: Map<String, Value>) -> Result<Said, Refusal> {
-        let tool = tools::find(tool).ok_or_else(|| refusal("internal_error", format!("no tool `{tool}`")))?;
+        let tool = self.server.permissions.find(tool);
+        let tool = tool.ok_or_else(|| refusal("not_permitted", "this server does not answer that"))?;
         self.put(tool, arguments).await
     }
 
-    /// Asks, and while there is nothing to answer from yet, waits and tells how far it is.
+    /// The tools that may be asked.
+    pub(super) fn answered(&self) -> impl Iterator<Item = &'static Tool> {
+        self.server.permissions.answered()
+    }
+
     async fn put(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
+        let answered = self.server.shutdown.answer(self.when_ready(tool, arguments)).await;
+        answered.unwrap_or_else(|| Err(refusal("shutting_down", SHUTTING_DOWN)))
+    }
+
+    /// Asks, and while there is nothing to answer from yet, waits and tells how far it is.
+    async fn when_ready(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
         let waiting_since = tokio::time::Instant::now();
         let patience = match self.context.meta.get_progress_token() {
             Some(_) => FIRST_ANSWER_TOLD,
@@ -287,7 +282,7 @@ impl ServerHandler for QuestionServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let format = self.session_format(&context);
-        let tools = listed(self.toolset, self.has_several(), format);
+        let tools = listed(&self.permissions, self.has_several(), format);
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -296,9 +291,9 @@ impl ServerHandler for QuestionServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        // A tool of another toolset is answered too: listing fewer saves tokens, it hides nothing.
-        let Some(tool) = tools::find(&request.name) else {
-            let known: Vec<&str> = tools::all().map(|tool| tool.name).collect();
+        // One that may not be asked reads as one that does not exist.
+        let Some(tool) = self.permissions.find(&request.name) else {
+            let known: Vec<&str> = self.permissions.answered().map(|tool| tool.name).collect();
             let message = format!("no tool `{}`: there are {}", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };

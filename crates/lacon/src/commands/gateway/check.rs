@@ -13,6 +13,7 @@ use serde_json::json;
 use super::setup::{ConfigArgs, mount_code_tools, options, runtime};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::tools::permissions::{ToolChoice, Writes};
 
 /// Check the configuration, connect to every server, and print what an agent will see
 #[derive(clap::Args)]
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let (path, config) = args.config.load()?;
     let mut options = options()?;
-    mount_code_tools(&config, &mut options)?;
+    mount_code_tools(&config, &mut options, &ToolChoice::default(), Writes::Offered)?;
     let mode = config.mode;
     let (upstreams, preview) = runtime()?.block_on(async {
         let gateway = Gateway::start(config, options);

@@ -1,16 +1,18 @@
 //! `lacon gateway serve`: until the client leaves, or a signal says so.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use gateway::Status;
+use gateway::policy::{PolicyAction, PolicyRule};
 use gateway::runtime::Gateway;
-use tokio_util::sync::CancellationToken;
 
 use super::setup::{ConfigArgs, environment, mount_code_tools, options, runtime};
+use crate::commands::ending::{self, HangUp};
+use crate::commands::http_access::{HttpAccess, announce};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::tools::permissions::{ToolChoice, Writes};
 
 /// Serve the gateway (what `lacon gateway` does by itself)
 #[derive(clap::Args)]
@@ -23,6 +25,13 @@ pub(crate) struct Args {
     /// Serve streamable HTTP at /mcp instead of standard input and output [default address: the configuration's]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
     http: Option<Option<String>>,
+
+    #[command(flatten)]
+    access: HttpAccess,
+
+    // Of Lacon's own code tools, where they are mounted.
+    #[command(flatten)]
+    choice: ToolChoice,
 }
 
 pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
@@ -30,39 +39,63 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
     if let Some(Some(address)) = &args.http {
         config.http.listen.clone_from(address);
     }
-    let mut options = options()?;
-    mount_code_tools(&config, &mut options)?;
-    runtime()?.block_on(async {
-        // Listening comes first: an address that cannot be had must not cost a start of every upstream.
-        let listener = match args.http {
-            Some(_) => Some(gateway::http::listen(&config.http).await?),
-            None => None,
+    let over_http = args.http.is_some();
+    let writes = match !over_http || args.access.allows_writes() {
+        true => Writes::Offered,
+        false => Writes::Refused,
+    };
+    let no_token = over_http && args.access.asks_for_no_token();
+    if no_token {
+        // Whoever need not say who he is may look, as far as upstreams say truly which of their tools only look.
+        let rule = PolicyRule {
+            action: PolicyAction::Deny,
+            read_only: Some(false),
+            ..PolicyRule::default()
         };
-        let follows = config.refresh.watch_config && !args.config.overrides_file();
+        config.policy.rules.insert(0, rule);
+    }
+    let mut options = options()?;
+    mount_code_tools(&config, &mut options, &args.choice, writes)?;
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        // Listening comes first: an address that cannot be had must not cost a start of every upstream.
+        let mut token = None;
+        let listener = match over_http {
+            true => {
+                token = Some(args.access.settle(&mut config.http).await?);
+                Some(gateway::http::listen(&config.http).await?)
+            }
+            false => None,
+        };
+        let follows = config.refresh.watch_config && !args.config.overrides_file() && !no_token;
+        let shutdown = ending::on_signal(HangUp::Ends);
         let gateway = Gateway::start(config, options);
-        let shutdown = CancellationToken::new();
-        tokio::spawn(stop_on_signal(shutdown.clone()));
         if follows {
             tokio::spawn(follow(gateway.clone(), path));
         }
-        require(&gateway).await?;
-        let served = match listener {
-            Some(listener) => {
-                tracing::warn!(
-                    "listening on http://{}/mcp",
-                    listener.local_addr().context("no local address")?
-                );
-                gateway::http::serve(gateway.clone(), listener, shutdown)
-                    .await
-                    .context("HTTP stopped")
+        let required = tokio::select! {
+            required = require(&gateway) => required,
+            () = shutdown.requested() => Ok(()),
+        };
+        let served = match (required, listener, token) {
+            (Err(failure), _, _) => Err(failure),
+            (Ok(()), Some(listener), Some(token)) => {
+                let address = listener.local_addr().context("no local address")?;
+                announce(address, &token, "gateway", !no_token);
+                let served = gateway::http::serve(gateway.clone(), listener, shutdown).await;
+                served.context("HTTP stopped").map_err(Failure::from)
             }
-            None => gateway::server::serve_stdio(gateway.clone(), shutdown)
+            (Ok(()), _, _) => gateway::server::serve_stdio(gateway.clone(), shutdown)
                 .await
-                .context("the client did not begin"),
+                .context("the client did not begin")
+                .map_err(Failure::from),
         };
         gateway.stop().await;
-        Ok(served?)
-    })
+        served
+    });
+    // Reading standard input cannot be interrupted, and must not keep the process.
+    runtime.shutdown_background();
+    served
 }
 
 /// Fails when an upstream the configuration calls required does not start.
@@ -73,7 +106,6 @@ async fn require(gateway: &Gateway) -> Result<(), Failure> {
     gateway.settled().await;
     for upstream in gateway.status().into_iter().filter(|upstream| upstream.required) {
         if let Status::Down { reason } = upstream.health.status {
-            gateway.stop().await;
             return Err(anyhow!("the required upstream `{}` is down: {reason}", upstream.name).into());
         }
     }
@@ -84,26 +116,4 @@ async fn follow(gateway: Arc<Gateway>, path: std::path::PathBuf) {
     if let Err(error) = gateway::reload::follow(gateway, path, environment()).await {
         tracing::warn!(%error, "changes of the configuration are not followed");
     }
-}
-
-async fn stop_on_signal(shutdown: CancellationToken) {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut hang_up)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        else {
-            return;
-        };
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = tokio::signal::ctrl_c().await;
-    shutdown.cancel();
-    // Reading standard input cannot be interrupted, and must not keep the process: upstreams get their time to leave.
-    tokio::time::sleep(Duration::from_secs(8)).await;
-    std::process::exit(0);
 }

@@ -8,11 +8,13 @@ use gateway::Mount;
 use gateway::config::{GatewayConfig, Mode};
 use gateway::reload::{Environment, ReadError, read_config};
 use gateway::runtime::Options;
+use gateway::shutdown::Shutdown;
 
 use crate::embedding::ToolEmbedder;
 use crate::failure::{Explain, Failure};
 use crate::mcp::QuestionServer;
 use crate::tools::Toolset;
+use crate::tools::permissions::{Permissions, ToolChoice, Writes};
 use crate::tools::trees::Trees;
 
 /// Files looked for in the working directory when none is named, in this order.
@@ -97,7 +99,18 @@ pub(crate) fn options() -> Result<Options, Failure> {
 
 /// Puts Lacon's own questions about the code of the current directory behind the gateway, as one more upstream, where the
 /// configuration asks for it.
-pub(crate) fn mount_code_tools(config: &GatewayConfig, options: &mut Options) -> Result<(), Failure> {
+pub(crate) fn mount_code_tools(
+    config: &GatewayConfig,
+    options: &mut Options,
+    choice: &ToolChoice,
+    writes: Writes,
+) -> Result<(), Failure> {
+    // Checked also where nothing is mounted: a misspelt name is a mistake anyway.
+    let toolsets: &[Toolset] = match choice.allow_tool.is_empty() {
+        true => &[Toolset::All],
+        false => &[],
+    };
+    let permissions = Permissions::new(toolsets, choice, writes)?;
     if !config.mount_code_tools {
         return Ok(());
     }
@@ -106,9 +119,11 @@ pub(crate) fn mount_code_tools(config: &GatewayConfig, options: &mut Options) ->
     let server = QuestionServer {
         trees,
         services: Arc::default(),
-        toolset: Toolset::All,
+        permissions: Arc::new(permissions),
         format: options.output_format,
         references: false,
+        // Its callers are answered by the gateway.
+        shutdown: Shutdown::default(),
     };
     let mount = Mount::new(move || server.clone());
     options.mounts.insert("lacon".to_owned(), mount);

@@ -6,16 +6,16 @@
 use std::process::Command;
 use std::time::Instant;
 
+use ::gateway::shutdown::Shutdown;
 use anyhow::Context;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer, ServiceExt};
+use rmcp::service::{RequestContext, RoleServer};
 use serde::Serialize;
 use serde_json::{Map, json};
-use tokio_util::sync::CancellationToken;
 use wire::tokens::Tokenizer;
 
 use crate::commands::bench::peer::Peer;
@@ -112,13 +112,9 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 /// Serves the one tool on standard input and output, until the input ends.
 pub(crate) async fn serve() -> anyhow::Result<()> {
-    let Some(connection) = ::gateway::stdio::connection(&CancellationToken::new()).await else {
-        return Ok(());
-    };
-    let service = OneToken.serve(connection).await.context("the client did not begin")?;
-    // However it ends, it has ended.
-    drop(service.waiting().await);
-    Ok(())
+    ::gateway::stdio::serve(OneToken, Shutdown::default())
+        .await
+        .context("the client did not begin")
 }
 
 struct OneToken;

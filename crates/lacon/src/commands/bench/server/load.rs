@@ -67,7 +67,14 @@ pub(super) fn load(root: &Path, questions: Vec<Call>, sessions: usize, calls: us
 async fn start(root: &Path, sessions: usize) -> Result<(Child, String)> {
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command
-        .args(["mcp", "--no-watch", "--http", "127.0.0.1:0", "--max-sessions"])
+        .args([
+            "mcp",
+            "--no-watch",
+            "--no-token",
+            "--http",
+            "127.0.0.1:0",
+            "--max-sessions",
+        ])
         .arg((sessions + 1).to_string())
         .arg(root);
     let mut server = command
