@@ -10,6 +10,7 @@ mod edit;
 mod formats;
 mod graph;
 pub(crate) mod lsp;
+mod masks;
 pub(crate) mod permissions;
 pub(crate) mod readable;
 pub(crate) mod readable_packs;
@@ -149,6 +150,35 @@ pub(crate) struct Services {
     pub(crate) workbench: Workbench,
     /// What clients were sent.
     pub(crate) memory: Memory,
+    /// Whether credentials in code are shown.
+    pub(crate) credentials: Credentials,
+}
+
+/// What becomes of credentials in the code that an answer shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Credentials {
+    /// A mask that names the kind stands for each.
+    #[default]
+    Masked,
+    /// They are shown as they are.
+    Shown,
+}
+
+/// The flag of every verb that shows code.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub(crate) struct ShowSecrets {
+    /// Show credentials in code (keys, tokens, passwords in addresses), for which a mask like `[redacted: aws key]` stands otherwise
+    #[arg(long, env = "LACON_SHOW_SECRETS", value_parser = clap::builder::FalseyValueParser::new(), action = clap::ArgAction::SetTrue)]
+    show_secrets: bool,
+}
+
+impl From<ShowSecrets> for Credentials {
+    fn from(flag: ShowSecrets) -> Credentials {
+        match flag.show_secrets {
+            true => Credentials::Shown,
+            false => Credentials::Masked,
+        }
+    }
 }
 
 impl Default for Services {
@@ -159,6 +189,7 @@ impl Default for Services {
             one_shot: false,
             workbench: Workbench::default(),
             memory: Memory::default(),
+            credentials: Credentials::default(),
         }
     }
 }

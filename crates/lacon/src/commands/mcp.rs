@@ -15,7 +15,7 @@ use crate::mcp::QuestionServer;
 use crate::output::Output;
 use crate::tools::permissions::{Permissions, ToolChoice, Writes};
 use crate::tools::trees::Trees;
-use crate::tools::{Services, Toolset};
+use crate::tools::{Services, ShowSecrets, Toolset};
 
 /// Answer questions about the code over MCP
 #[derive(clap::Args)]
@@ -45,6 +45,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     choice: ToolChoice,
+
+    #[command(flatten)]
+    show_secrets: ShowSecrets,
 
     /// Serve streamable HTTP at /mcp instead of standard input and output. The token that is asked for is LACON_HTTP_TOKEN, or a new
     /// one that is printed; beyond loopback it must be named
@@ -88,6 +91,7 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         trees: trees.clone(),
         services: Arc::new(Services {
             workbench: Workbench::allowing(&args.allow_edit),
+            credentials: args.show_secrets.into(),
             ..Services::default()
         }),
         permissions: Arc::new(permissions),

@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::tools::sound::{DAMAGED, sound_answer};
 use crate::tools::trees::Trees;
-use crate::tools::{self, Desk, Services, Wish, descriptors, readable};
+use crate::tools::{self, Desk, Services, ShowSecrets, Wish, descriptors, readable};
 
 /// Where to ask and how to print.
 #[derive(clap::Args)]
@@ -37,6 +37,9 @@ pub(crate) struct Asking {
     /// Tokens at most (o200k); with --format the tool's own limit holds where it is not given
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
+
+    #[command(flatten)]
+    show_secrets: ShowSecrets,
 }
 
 /// A walk from a symbol.
@@ -452,6 +455,7 @@ pub(super) fn ask(
         workspace: &workspace,
         services: &Services {
             one_shot: true,
+            credentials: asking.show_secrets.into(),
             ..Services::default()
         },
         caller: "command line",

@@ -14,7 +14,7 @@ use wire::protocol::{Refusal, UNKNOWN_REPO, encode_error};
 use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
-use super::{Cut, Desk, Finished, Reply, Tool, Wish, deltas, descriptors, refusal, schema, scope};
+use super::{Cut, Desk, Finished, Reply, Tool, Wish, deltas, descriptors, masks, refusal, schema, scope};
 use crate::sessions::Account;
 
 /// What is sent.
@@ -57,6 +57,7 @@ pub(crate) fn answer(
     format: Format,
 ) -> Result<Said, Refusal> {
     let common = Common::take(tool, &mut arguments, format)?;
+    masks::refuse_masks(tool, desk, &arguments)?;
     if let Some(conversation) = desk.wish.conversation {
         let unknown = |reference| {
             conversation.reset();
@@ -134,7 +135,7 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
             sums,
         },
         sums => {
-            let whole = said(tool, reply, common, None)?;
+            let whole = said(tool, desk, reply, common, None)?;
             let tokens = whole.tokens();
             if tokens <= common.max_tokens || whole.is_not_modified {
                 return Ok(delivered(tool, desk, whole, common));
@@ -147,7 +148,7 @@ fn asked(tool: &Tool, desk: &Desk, arguments: &Map<String, Value>, common: &Comm
         }
     };
     match kept {
-        Some((value, layout)) => told(tool, Reply { value, layout }, common),
+        Some((value, layout)) => told(tool, desk, Reply { value, layout }, common),
         None => fit(tool, desk, arguments, common, &whole).map(|candidate| delivered(tool, desk, candidate, common)),
     }
 }
@@ -317,7 +318,13 @@ fn reply(tool: &Tool, desk: &Desk, arguments: Map<String, Value>) -> Result<Repl
     }
 }
 
-fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) -> Result<Candidate, Refusal> {
+fn said(
+    tool: &Tool,
+    desk: &Desk,
+    mut reply: Reply,
+    common: &Common,
+    note: Option<String>,
+) -> Result<Candidate, Refusal> {
     let size = match tool.cut {
         Cut::Lines => ["source", "code"]
             .iter()
@@ -325,7 +332,10 @@ fn said(tool: &Tool, mut reply: Reply, common: &Common, note: Option<String>) ->
             .map_or(0, |source| source.lines().count()),
         _ => longest(&reply.value).map_or(0, Vec::len),
     };
-    let (etag, json) = stamp(tool, &mut reply);
+    let (mut etag, mut json) = stamp(tool, &mut reply);
+    if masks::mask_value(desk, &mut reply.value, &json) {
+        (etag, json) = stamp(tool, &mut reply);
+    }
     let is_not_modified = common.if_none_match.as_deref() == Some(etag.as_str());
     let encoded = match is_not_modified {
         true => {
@@ -478,7 +488,7 @@ fn fit(
 
 /// What a tool did, said within the limit: without the difference it made, then with a shorter list. It is said even where the
 /// limit is too small for the rest, since it has happened.
-fn told(tool: &Tool, mut reply: Reply, common: &Common) -> Result<Said, Refusal> {
+fn told(tool: &Tool, desk: &Desk, mut reply: Reply, common: &Common) -> Result<Said, Refusal> {
     let mut left_out = Vec::new();
     let longest = reply.value.as_object().and_then(|members| {
         let lists = members
@@ -499,7 +509,7 @@ fn told(tool: &Tool, mut reply: Reply, common: &Common) -> Result<Said, Refusal>
             value: reply.value.clone(),
             layout: reply.layout,
         };
-        let candidate = said(tool, copy, common, Some(note))?;
+        let candidate = said(tool, desk, copy, common, Some(note))?;
         let list = longest.as_ref().and_then(|(name, _)| reply.value[name].as_array_mut());
         match (list, &longest) {
             (Some(list), Some((name, length))) if candidate.tokens() > common.max_tokens && !list.is_empty() => {
@@ -531,7 +541,7 @@ fn smaller(
     match tool.cut {
         Cut::Rows | Cut::Told | Cut::Never => {
             arguments.insert("limit".into(), size.into());
-            said(tool, reply(tool, desk, arguments)?, &common, None)
+            said(tool, desk, reply(tool, desk, arguments)?, &common, None)
         }
         Cut::Lines => {
             arguments.insert("max_lines".into(), size.into());
@@ -539,7 +549,7 @@ fn smaller(
             let first = [&reply.value["from_line"], &reply.value["location"]["start_line"]];
             let last = first.iter().find_map(|line| line.as_u64()).unwrap_or(1) + size as u64 - 1;
             let note = format!("cut after line {last}: give more max_tokens, or ask for a smaller symbol inside it");
-            said(tool, reply, &common, Some(note))
+            said(tool, desk, reply, &common, Some(note))
         }
         Cut::Symbols => {
             let asked = arguments
@@ -550,7 +560,7 @@ fn smaller(
             let mut reply = reply(tool, desk, arguments)?;
             reply.value["total"] = asked.into();
             let note = format!("the first {size} of {asked}: ask for the others in another call");
-            said(tool, reply, &common, Some(note))
+            said(tool, desk, reply, &common, Some(note))
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A pack is measured in the very form it is sent in, references of the conversation included. To a client that sends the
 //! root of an earlier pack back, whichever is shortest is said: that nothing changed, what changed, or everything.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use codeintel::context::{
@@ -20,6 +21,7 @@ use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
 use wire::tokens::{Counter, Tokenizer};
 
+use super::masks::masked_pack;
 use super::{Cut, Desk, Finished, Reply, Tool, Toolset, put, read, refusal, refused, schema, value};
 use crate::sessions::Base;
 
@@ -240,7 +242,7 @@ fn changed_pack(
     let carried = base.under(&renames);
     // What the client holds counts in full, or a conversation that refers to it would add to it with every question.
     let whole = |pack: &ContextPack| plain(pack, layout, format);
-    let mut found = asked(budget, Some(&carried), &|pack| Ok(count(&whole(pack)?)), question)?;
+    let mut found = asked(desk, budget, Some(&carried), &|pack| Ok(count(&whole(pack)?)), question)?;
     found.renamed = renames;
     let delta = PackDelta::between(base, &found);
     let Some((mut held, mut texts)) = changed(base, &found, &delta, layout.tool, format)? else {
@@ -286,7 +288,7 @@ fn whole_pack(
         let texts = project(desk, pack, layout, format, Delivery::Measured)?;
         Ok(texts.iter().map(|text| counter.count(text)).sum::<usize>())
     };
-    let found = asked(budget, None, &measure, question)?;
+    let found = asked(desk, budget, None, &measure, question)?;
     let (texts, format) = match shorter_json(desk, &found, layout)? {
         Some(json) => (vec![json], Format::Json),
         None => (project(desk, &found, layout, format, Delivery::Sent)?, format),
@@ -301,6 +303,7 @@ fn whole_pack(
 
 /// Asks for a pack whose size `measure` tells.
 fn asked(
+    desk: &Desk,
     budget: usize,
     base: Option<&ContextPack>,
     measure: &dyn Fn(&ContextPack) -> Result<usize, Refusal>,
@@ -308,7 +311,7 @@ fn asked(
 ) -> Result<ContextPack, Refusal> {
     let failed = std::cell::Cell::new(None);
     let measure = |pack: &ContextPack| {
-        measure(pack).unwrap_or_else(|refusal| {
+        measure(&masked_pack(desk, pack)).unwrap_or_else(|refusal| {
             failed.set(Some(refusal));
             usize::MAX / 4
         })
@@ -320,7 +323,13 @@ fn asked(
     });
     match failed.take() {
         Some(refusal) => Err(refusal),
-        None => found.map_err(refused),
+        None => {
+            let found = found.map_err(refused)?;
+            Ok(match masked_pack(desk, &found) {
+                Cow::Owned(masked) => masked,
+                Cow::Borrowed(_) => found,
+            })
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
 use wire::tokens::Tokenizer;
 
-use super::{Cut, Desk, Finished, Reply, Tool, Toolset, put, read, refused, schema, value};
+use super::{Cut, Desk, Finished, Reply, Tool, Toolset, masks, put, read, refused, schema, value};
 
 /// What is answered with a descriptor.
 pub(super) const TOOLS: &[Tool] = &[
@@ -113,7 +113,11 @@ fn exports(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal>
     let mut found = package_exports(desk.workspace, &ask).map_err(refused)?;
     if ask.output_format == Some(OutputFormat::Json) && desk.wish.format == Format::Json {
         loop {
-            let text = value(&found.symbols)?.to_string();
+            let mut symbols = value(&found.symbols)?;
+            let mut text = symbols.to_string();
+            if masks::mask_value(desk, &mut symbols, &text) {
+                text = symbols.to_string();
+            }
             let note = found.truncated.then(|| {
                 let cursor = found.next_cursor.as_deref().unwrap_or_default();
                 format!("{} of {}: go on with cursor {cursor}", found.symbols.len(), found.total)
