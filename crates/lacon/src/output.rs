@@ -1,6 +1,9 @@
 //! The one place that writes to stdout and stderr. A verb hands over its whole answer, so a verb that fails has
 //! written nothing.
 
+mod visible;
+
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,11 +13,23 @@ use clap::ColorChoice;
 use serde::Serialize;
 
 use crate::failure::Failure;
+pub(crate) use visible::make_visible;
+use visible::{visible, visible_json, visible_painted};
 
 /// Where a verb puts its answer. Text is kept until [`Output::finish`], which runs only when the verb succeeded.
 pub(crate) struct Output {
     pending: Vec<u8>,
     paint: Paint,
+    reader: Reader,
+}
+
+/// Who reads stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A terminal obeys some of what it is sent, so text of a repository is made visible first.
+    Terminal,
+    /// A program gets text as it is.
+    Program,
 }
 
 /// Colours for people, or none. Text that a program may read never has any.
@@ -84,7 +99,15 @@ impl Output {
         Self {
             pending: Vec::new(),
             paint: Paint::of(choice, &io::stdout()),
+            reader: match io::stdout().is_terminal() {
+                true => Reader::Terminal,
+                false => Reader::Program,
+            },
         }
+    }
+
+    pub(crate) fn reader(&self) -> Reader {
+        self.reader
     }
 
     /// The colours of what is meant for people.
@@ -107,8 +130,8 @@ impl Output {
 
     /// Adds `value` as indented JSON.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        serde_json::to_writer_pretty(&mut self.pending, value)?;
-        self.pending.push(b'\n');
+        let json = serde_json::to_string_pretty(value)?;
+        self.line(visible_json(&json).as_bytes());
         Ok(())
     }
 
@@ -124,11 +147,14 @@ impl Output {
 
     /// Writes everything out. A reader that went away (`lacon … | head`) is not an error.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
-        match stdout
-            .write_all(&std::mem::take(&mut self.pending))
-            .and_then(|()| stdout.flush())
+        let mut pending = std::mem::take(&mut self.pending);
+        if self.reader == Reader::Terminal
+            && let Cow::Owned(shown) = visible_painted(&String::from_utf8_lossy(&pending))
         {
+            pending = shown.into_bytes();
+        }
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(&pending).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout")?,
             _ => Ok(()),
         }
@@ -163,9 +189,10 @@ pub(crate) fn notice(text: &str) {
 pub(crate) fn report(failure: &Failure, choice: ColorChoice) -> ExitCode {
     let mut stderr = io::stderr().lock();
     let paint = Paint::of(choice, &io::stderr());
-    let mut text = format!("{} {:#}\n", paint.bad("error:"), failure.error);
+    let error = format!("{:#}", failure.error);
+    let mut text = format!("{} {}\n", paint.bad("error:"), visible(&error));
     for hint in &failure.hints {
-        text.push_str(&format!("{} {hint}\n", paint.warn("hint:")));
+        text.push_str(&format!("{} {}\n", paint.warn("hint:"), visible(hint)));
     }
     // Nothing is left to report to when stderr itself is gone.
     drop(stderr.write_all(text.as_bytes()));

@@ -10,7 +10,7 @@ use wire::Format;
 use wire::protocol::Refusal;
 
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{Output, Reader, make_visible};
 use crate::tools::sound::{DAMAGED, sound_answer};
 use crate::tools::trees::Trees;
 use crate::tools::{self, Desk, Services, ShowSecrets, Wish, descriptors, readable};
@@ -477,7 +477,11 @@ pub(super) fn ask(
     if for_agent {
         output.line(&said.text);
     } else {
-        let value: Value = serde_json::from_str(&said.text)?;
+        let mut value: Value = serde_json::from_str(&said.text)?;
+        // Before it is painted, so that nothing in it passes for our own colours.
+        if !asking.json && output.reader() == Reader::Terminal {
+            make_visible(&mut value);
+        }
         match asking.json {
             true => output.json(&value)?,
             false => match descriptors::markdown(tool.name, &value)
