@@ -9,6 +9,8 @@ mod mend;
 mod room;
 mod state;
 mod survey;
+#[cfg(test)]
+mod sweep;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

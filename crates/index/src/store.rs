@@ -18,4 +18,6 @@ pub use facts::{FactsKey, FactsStore, Notice};
 pub use repair::ask_for_repair;
 
 pub(crate) use blocks::{Blocks, Source, Summing, sums_length};
+#[cfg(test)]
+pub(crate) use disk::faults;
 pub(crate) use stats::{Known, Stats};

@@ -28,6 +28,16 @@ fn step(call: Call, path: &Path) -> io::Result<Option<usize>> {
     faults::step(call, path)
 }
 
+/// The same for calls that the standard library repeats when they are interrupted.
+fn repeated_step(call: Call, path: &Path) -> io::Result<()> {
+    loop {
+        match step(call, path) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other.map(|_| ()),
+        }
+    }
+}
+
 #[cfg(not(test))]
 #[inline(always)]
 fn step(_: Call, _: &Path) -> io::Result<Option<usize>> {
@@ -37,7 +47,7 @@ fn step(_: Call, _: &Path) -> io::Result<Option<usize>> {
 /// Opens a regular file for reading. Anything else under its name is refused: a pipe would wait for ever, and a link may lead
 /// anywhere.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    step(Call::Open, path)?;
+    repeated_step(Call::Open, path)?;
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
@@ -47,7 +57,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// The whole of a small regular file.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
-    step(Call::Read, path)?;
+    repeated_step(Call::Read, path)?;
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut file, &mut bytes)?;
     Ok(bytes)
@@ -55,7 +65,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Fills `bytes` from a place in a file.
 pub(crate) fn read_at(file: &File, path: &Path, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    step(Call::Read, path)?;
+    repeated_step(Call::Read, path)?;
     read_exact_at(file, bytes, offset)
 }
 
