@@ -7,6 +7,8 @@
 
 pub mod build;
 pub mod export;
+#[cfg(test)]
+mod fuzz;
 pub mod git;
 mod import;
 pub mod model;

@@ -30,6 +30,8 @@ pub use embed::{EmbedError, Embedder, Table, built_in, choose_embedder};
 pub use grams::TextFilter;
 pub(crate) use keeper::{Keeper, TreeFile};
 pub use names::FoldedNames;
+#[cfg(test)]
+pub(crate) use part::forged;
 pub use rank::{Why, is_test};
 pub use searcher::{Hit, Mode, Question, Scan, SearchIndex, for_each_term};
 pub(crate) use unit::Unit;

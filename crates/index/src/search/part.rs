@@ -355,6 +355,23 @@ impl Iterator for Postings<'_> {
     }
 }
 
+/// A part whose body is another of the same length, with checksums that are right, for tests.
+#[cfg(test)]
+pub(crate) fn forged(part: &[u8], change: impl FnOnce(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let start = size_of::<Header>();
+    // As many bytes as there can be before their own checksums.
+    let body = (start..part.len())
+        .find(|end| end + sums_length(end - start) == part.len())
+        .map_or(0, |end| end - start);
+    let body = change(&part[start..start + body]);
+    let mut summing = crate::store::Summing::new();
+    summing.put(&body);
+    let sums = summing.finish();
+    let mut header = Header::read_from_bytes(&part[..start]).unwrap_or_else(|_| zerocopy::FromZeros::new_zeroed());
+    header.checksum = header.sum(&sums);
+    [header.as_bytes(), &body, &sums].concat()
+}
+
 /// Appends a posting. `next` is one past the chunk of the posting before, 0 at the start of a list.
 pub(super) fn put_posting(bytes: &mut Vec<u8>, next: u32, chunk: u32, weight: u32) {
     let heavy = weight != 1;
