@@ -169,17 +169,70 @@ fn every_verb_explains_itself_with_an_example() {
 }
 
 #[test]
-fn the_wire_benchmark_prints_three_ways() {
-    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance/gcx");
+fn the_wire_benchmark_prints_three_ways_without_any_file() {
+    let elsewhere = tempfile::tempdir().expect("a directory");
     for (style, says) in [("table", "auto"), ("markdown", "| GCX1"), ("json", "\"median_saving\"")] {
-        let output = lacon(
-            &["bench", "wire", "--no-speed", "--cases", cases, "--format", style],
-            b"",
-        );
+        let output = Command::cargo_bin("lacon")
+            .expect("the binary is built")
+            .args(["bench", "wire", "--no-speed", "--format", style])
+            .current_dir(elsewhere.path())
+            .output()
+            .expect("it runs");
         assert!(stdout(&output).contains(says), "{style}: {}", stderr(&output));
+        assert!(stdout(&output).contains("find_usages 300"), "{style}");
     }
-    let output = lacon(&["bench", "wire", "--cases", "no/such"], b"");
-    assert_eq!((output.status.code(), stdout(&output)), (Some(1), ""));
+}
+
+#[test]
+fn the_wire_benchmark_measures_a_directory_and_says_what_is_wrong_with_it() {
+    let cases = tempfile::tempdir().expect("a directory");
+    let directory = cases.path().to_str().expect("a plain path");
+    let run = || {
+        lacon(
+            &[
+                "bench",
+                "wire",
+                "--no-speed",
+                "--format",
+                "markdown",
+                "--cases",
+                directory,
+            ],
+            b"",
+        )
+    };
+
+    let empty = run();
+    assert_eq!((empty.status.code(), stdout(&empty)), (Some(1), ""));
+    assert!(stderr(&empty).contains("no case in"), "{}", stderr(&empty));
+
+    std::fs::write(cases.path().join("mine.json"), r#"[{"id": 1}, {"id": 2}]"#).expect("written");
+    std::fs::write(
+        cases.path().join("theirs.yaml"),
+        "tool: t\ninput: |\n  {\"a\": [1, 2]}\n",
+    )
+    .expect("written");
+    std::fs::write(cases.path().join("notes.txt"), "no case").expect("written");
+    let measured = run();
+    assert!(
+        stdout(&measured).contains("| mine") && stdout(&measured).contains("| theirs"),
+        "{}",
+        stderr(&measured)
+    );
+    assert!(
+        !stdout(&measured).contains("find_usages"),
+        "the built-in cases are not measured too"
+    );
+
+    std::fs::write(cases.path().join("broken.yaml"), "tool: t\n").expect("written");
+    let broken = run();
+    assert_eq!((broken.status.code(), stdout(&broken)), (Some(3), ""));
+    assert!(stderr(&broken).contains("broken.yaml"), "{}", stderr(&broken));
+
+    let missing = lacon(&["bench", "wire", "--cases", "no/such"], b"");
+    assert_eq!((missing.status.code(), stdout(&missing)), (Some(1), ""));
+    let says = stderr(&missing);
+    assert!(says.contains("no/such") && says.contains("built-in cases"), "{says}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! `lacon bench wire`: what each format costs, whether it gives the value back, and how fast it is.
 //!
-//! Every number is measured in this run: sizes and round trips over the cases, speeds over generated data, each against
-//! `serde_json` on the same data.
+//! Every number is measured in this run: sizes and round trips over the cases (built in, or those of a directory), speeds over
+//! generated data, each against `serde_json` on the same data.
 
 mod cases;
+mod examples;
 mod scorecard;
 mod speed;
 
@@ -22,9 +23,9 @@ Examples:
   lacon bench wire --cases captured/ --format markdown
   lacon bench wire --format json --no-speed")]
 pub(crate) struct Args {
-    /// A directory of cases: `*.json`, or `*.yaml` with `tool:` and `input: |`
-    #[arg(long, value_name = "DIR", default_value = "../shared/conformance/gcx")]
-    cases: PathBuf,
+    /// Measure the cases of this directory instead of the built-in ones: `*.json`, or `*.yaml` with `tool:` and `input: |`
+    #[arg(long, value_name = "DIR")]
+    cases: Option<PathBuf>,
 
     /// How to print the scorecard
     #[arg(long, value_enum, default_value = "table")]
@@ -47,7 +48,10 @@ enum Style {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let cases = cases::load(&args.cases)?;
+    let cases = match &args.cases {
+        Some(directory) => cases::load(directory)?,
+        None => examples::cases()?,
+    };
     let mut scorecard = scorecard::measure(&cases)?;
     if !args.no_speed {
         scorecard.speed = speed::measure()?;

@@ -1,9 +1,10 @@
-//! The cases of the benchmark, read from a directory.
+//! A case of the benchmark, and cases read from a directory.
 
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use serde_json::Value;
+use wire::layout::Layout;
 
 use crate::failure::{Explain, Failure};
 use crate::input;
@@ -12,6 +13,8 @@ use crate::input;
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) tool: String,
+    /// The layout that the tool has; without one the value decides.
+    pub(crate) layout: Option<&'static Layout<'static>>,
     pub(crate) value: Value,
 }
 
@@ -19,7 +22,7 @@ pub(crate) struct Case {
 pub(crate) fn load(directory: &Path) -> Result<Vec<Case>, Failure> {
     let entries = std::fs::read_dir(directory)
         .with_context(|| format!("cannot read the cases in `{}`", directory.display()))
-        .hint("name a directory of cases with --cases DIR")?;
+        .hint("name a directory with *.json or *.yaml files, or leave --cases out to measure the built-in cases")?;
     let mut paths = entries
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<Vec<_>, _>>()?;
@@ -40,10 +43,16 @@ pub(crate) fn load(directory: &Path) -> Result<Vec<Case>, Failure> {
         let value = serde_json::from_str(&input)
             .with_context(|| format!("`{}`", path.display()))
             .bad_input()?;
-        cases.push(Case { name, tool, value });
+        cases.push(Case {
+            name,
+            tool,
+            layout: None,
+            value,
+        });
     }
     if cases.is_empty() {
-        return Err(anyhow!("no case in `{}`", directory.display())).hint("cases are *.json or *.yaml files");
+        return Err(anyhow!("no case in `{}`", directory.display()))
+            .hint("cases are *.json files, or *.yaml files with `tool:` and `input: |`");
     }
     Ok(cases)
 }
