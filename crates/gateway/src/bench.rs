@@ -1,19 +1,21 @@
 //! Measures browsing on any catalog: how often the right tool is found, how fast, and what it costs in tokens.
 //! Plain functions; the caller reads the files and prints the card.
 
+pub mod own;
+
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::browse::{BrowseRequest, Embedder, Entry};
+use crate::card;
+use crate::catalog::{Catalog, CatalogError, CatalogOptions, Source};
+use crate::meta_tools::{Surface, meta_tools};
+use crate::tokens;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::browse::{BrowseRequest, Embedder};
-use crate::card;
-use crate::catalog::{Catalog, CatalogError, CatalogOptions, Source, source_from_file};
-use crate::meta_tools::{Surface, meta_tools};
-use crate::tokens;
-
-/// A question and the tools that answer it, by upstream name.
+/// A question and the tools that answer it: by upstream name, with the server's before it (`jira.search_issues`) where the
+/// tool is of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Query {
     pub query: String,
@@ -47,17 +49,17 @@ pub struct Scorecard {
 /// How deep ranks are looked at.
 const DEPTH: usize = 10;
 
-/// Builds a catalog from a file's contents and asks it every query, by meaning too where there is an `embedder`. `rounds` repeats the timing, not the scoring.
+/// Builds a catalog of what servers or a file list and asks it every query, by meaning too where there is an `embedder`. `rounds`
+/// repeats the timing, not the scoring.
 pub fn measure(
-    file: Value,
+    sources: &[Source],
     queries: &[Query],
     options: &CatalogOptions,
     embedder: Option<&Arc<dyn Embedder>>,
     rounds: usize,
 ) -> Result<Scorecard, CatalogError> {
-    let source = source_from_file(file);
-    let (catalog, build_milliseconds) = fastest_build(&source, options, embedder, None)?;
-    let (_, rebuild_milliseconds) = fastest_build(&source, options, embedder, Some(&catalog))?;
+    let (catalog, build_milliseconds) = fastest_build(sources, options, embedder, None)?;
+    let (_, rebuild_milliseconds) = fastest_build(sources, options, embedder, Some(&catalog))?;
 
     let mut totals = Totals::default();
     for query in queries {
@@ -93,33 +95,34 @@ pub fn measure(
     })
 }
 
-/// A catalog of `count` tools for timing: the given tools repeated under other names.
-pub fn enlarge(file: Value, count: usize) -> Value {
-    let tools = source_from_file(file).tools;
-    let copies = tools
+/// As many servers' listings as make `count` tools, for timing: the given tools repeated under other names.
+pub fn enlarge(sources: &[Source], count: usize) -> Vec<Source> {
+    let mut enlarged: Vec<Source> = sources
         .iter()
-        .cycle()
-        .take(if tools.is_empty() { 0 } else { count })
-        .enumerate();
-    let renamed = copies.map(|(position, tool)| {
+        .map(|source| Source {
+            tools: Vec::new(),
+            ..source.clone()
+        })
+        .collect();
+    let each = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(server, source)| source.tools.iter().map(move |tool| (server, tool)));
+    let given = each.clone().count();
+    for (position, (server, tool)) in each.cycle().take(if given == 0 { 0 } else { count }).enumerate() {
         let mut tool = tool.clone();
-        let round = position / tools.len();
-        if let (Value::Object(fields), true) = (&mut tool, round > 0) {
-            let name = fields
-                .get("name")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned();
-            fields.insert("name".into(), format!("{name}.v{}", 1000 + round).into());
+        let round = position / given;
+        if let (Some(Value::String(name)), true) = (tool.get_mut("name"), round > 0) {
+            name.push_str(&format!(".v{}", 1000 + round));
         }
-        tool
-    });
-    serde_json::json!({ "tools": renamed.collect::<Vec<_>>() })
+        enlarged[server].tools.push(tool);
+    }
+    enlarged
 }
 
 /// The fastest of a few builds: whatever else the machine does only ever adds time.
 fn fastest_build(
-    source: &Source,
+    sources: &[Source],
     options: &CatalogOptions,
     embedder: Option<&Arc<dyn Embedder>>,
     previous: Option<&Catalog>,
@@ -127,7 +130,7 @@ fn fastest_build(
     let mut fastest = f64::INFINITY;
     let mut built = None;
     for _ in 0..BUILDS {
-        let sources = vec![source.clone()];
+        let sources = sources.to_vec();
         let started = Instant::now();
         let mut catalog = Catalog::build(sources, options, previous)?;
         if let Some(embedder) = embedder {
@@ -153,16 +156,16 @@ struct Totals {
 impl Totals {
     fn add(&mut self, catalog: &Catalog, query: &Query) {
         let hits = catalog.tools().route(&query.query, DEPTH);
-        let names: Vec<&str> = hits
+        let found: Vec<&Entry> = hits
             .iter()
-            .map(|hit| catalog.tools().entries()[hit.position].name.as_str())
+            .map(|hit| catalog.tools().entries()[hit.position].as_ref())
             .collect();
-        let expected = |name: &&str| query.expected.iter().any(|wanted| wanted == name);
-        let found = |depth: usize| names.iter().take(depth).filter(|name| expected(name)).count();
-        let recall = |depth: usize| found(depth) as f64 / query.expected.len().max(1) as f64;
+        let expected = |entry: &&Entry| query.expected.iter().any(|wanted| is_named(entry, wanted));
+        let found_in = |depth: usize| found.iter().take(depth).filter(|entry| expected(entry)).count();
+        let recall = |depth: usize| found_in(depth) as f64 / query.expected.len().max(1) as f64;
         self.recall_at_1 += recall(1);
         self.recall_at_5 += recall(5);
-        self.reciprocal_rank += names
+        self.reciprocal_rank += found
             .iter()
             .position(expected)
             .map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
@@ -175,6 +178,14 @@ impl Totals {
             self.cards += answer.cards.len();
         }
     }
+}
+
+/// Whether `wanted` is the entry's upstream name, alone or after its server's.
+fn is_named(entry: &Entry, wanted: &str) -> bool {
+    let of_server = wanted
+        .strip_prefix(entry.server.as_str())
+        .and_then(|rest| rest.strip_prefix('.'));
+    wanted == entry.name || (!entry.server.is_empty() && of_server == Some(entry.name.as_str()))
 }
 
 /// Cards of one browse, as by default.

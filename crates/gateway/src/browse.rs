@@ -20,6 +20,8 @@ use lexical::{LexicalIndex, Searchable};
 
 pub use path::{parse_path, parse_path_value};
 pub use semantic::{Embedder, VectorTable};
+#[cfg(test)]
+pub(crate) use words::words_that_count;
 
 /// Most cards a query may ask for.
 pub const MAX_TOP_K: usize = 50;

@@ -60,6 +60,18 @@ pub(crate) fn for_each_word(text: &str, buffer: &mut String, mut each: impl FnMu
     }
 }
 
+/// The stems of a text's words, without those that carry no meaning.
+#[cfg(test)]
+pub(crate) fn words_that_count(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for_each_word(text, &mut String::new(), |word| {
+        if !is_stop_word(word) {
+            found.push(stem(word).to_owned());
+        }
+    });
+    found
+}
+
 /// The words of a text, unstemmed.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,18 +1,19 @@
 //! `lacon bench gateway`: how often browsing finds the right tool, how fast, and what it costs in tokens.
 //!
-//! Every number is measured in this run, on the catalog and the queries given.
+//! Every number is measured in this run: on the catalog and the queries that ship with the program, or on those given.
 
 pub(super) mod calls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::gateway::bench::{Query, Scorecard, enlarge, measure};
+use ::gateway::bench::{Query, Scorecard, enlarge, measure, own};
 use ::gateway::browse::Embedder;
-use ::gateway::catalog::CatalogOptions;
+use ::gateway::catalog::{CatalogOptions, Source, source_from_file};
+use anyhow::Context;
 use clap::ValueEnum;
 use comfy_table::Table;
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::embedding::ToolEmbedder;
 use crate::failure::{Explain, Failure};
@@ -27,16 +28,13 @@ Examples:
   lacon bench gateway --tools 10000
   lacon bench gateway --catalog tools.json --queries questions.json --format json")]
 pub(crate) struct Args {
-    /// Catalogs: each a JSON list of tool definitions, or an object with `tools`
-    #[arg(long, value_name = "FILE", default_values = [
-        "../shared/bench/gateway/catalog_83.json",
-        "../shared/bench/gateway/catalog_1000.json",
-    ])]
+    /// Catalogs to use instead of the built-in one: each a JSON list of tool definitions, or an object with `tools`
+    #[arg(long, value_name = "FILE", requires = "queries")]
     catalog: Vec<PathBuf>,
 
-    /// Questions: a JSON list of `{\"query\": …, \"expected\": [upstream names]}`
-    #[arg(long, value_name = "FILE", default_value = "../shared/bench/gateway/queries.json")]
-    queries: PathBuf,
+    /// Questions to ask instead of the built-in ones: a JSON list of `{"query": …, "expected": [tool names]}`
+    #[arg(long, value_name = "FILE")]
+    queries: Option<PathBuf>,
 
     /// Repeat the last catalog's tools under other names up to this many, for timing
     #[arg(long, value_name = "COUNT")]
@@ -70,25 +68,46 @@ enum Style {
     Json,
 }
 
+/// A catalog with what it is asked.
+struct Set {
+    name: &'static str,
+    sources: Vec<Source>,
+    queries: Vec<Query>,
+}
+
+/// What was measured on a set.
+#[derive(Serialize)]
+struct Measured {
+    queries_of: &'static str,
+    #[serde(flatten)]
+    scorecard: Scorecard,
+}
+
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let queries: Vec<Query> = serde_json::from_str(&read_file(&args.queries)?)
-        .bad_input()
-        .hint("the queries are a list of objects with `query` and `expected`")?;
-    let mut catalogs: Vec<Value> = Vec::with_capacity(args.catalog.len() + 1);
-    for path in &args.catalog {
-        catalogs.push(serde_json::from_str(&read_file(path)?).bad_input()?);
-    }
-    if let (Some(count), Some(last)) = (args.tools, catalogs.last()) {
-        let enlarged = enlarge(last.clone(), count);
-        catalogs.push(enlarged);
+    let mut sets = sets(&args)?;
+    if let (Some(count), Some(last)) = (args.tools, sets.last()) {
+        sets.push(Set {
+            name: last.name,
+            sources: enlarge(&last.sources, count),
+            queries: last.queries.clone(),
+        });
     }
     let options = CatalogOptions::default();
     let embedder = (!args.words_only).then(|| Arc::new(ToolEmbedder) as Arc<dyn Embedder>);
-    let scorecards: Vec<Scorecard> = catalogs
-        .into_iter()
-        .map(|catalog| measure(catalog, &queries, &options, embedder.as_ref(), usize::from(args.rounds)))
-        .collect::<Result<_, _>>()
-        .bad_input()?;
+    let mut scorecards = Vec::with_capacity(sets.len());
+    for Set { name, sources, queries } in sets {
+        let measured = measure(
+            &sources,
+            &queries,
+            &options,
+            embedder.as_ref(),
+            usize::from(args.rounds),
+        );
+        scorecards.push(Measured {
+            queries_of: name,
+            scorecard: measured.bad_input()?,
+        });
+    }
     let cost = match args.calls {
         0 => None,
         calls => Some(calls::measure(usize::from(calls))?),
@@ -113,10 +132,55 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn render(scorecards: &[Scorecard], preset: comfy_table::TableStyle) -> String {
+/// The built-in catalog with both halves of its queries, or what is given.
+fn sets(args: &Args) -> Result<Vec<Set>, Failure> {
+    let given = |path: &PathBuf| -> Result<Vec<Query>, Failure> {
+        let text = read_file(path).hint("`--queries` names a JSON file; without it the built-in queries are asked")?;
+        serde_json::from_str(&text)
+            .with_context(|| format!("cannot read the queries in `{}`", path.display()))
+            .bad_input()
+            .hint("the queries are a list of objects with `query` and `expected`")
+    };
+    let queries = args.queries.as_ref().map(given).transpose()?;
+    if args.catalog.is_empty() {
+        let sources = own::sources().context("the built-in catalog")?;
+        let set = |name, queries| Set {
+            name,
+            sources: sources.clone(),
+            queries,
+        };
+        return Ok(match queries {
+            Some(queries) => vec![set(GIVEN, queries)],
+            None => {
+                let own = own::queries().context("the built-in queries")?;
+                vec![set("tuning", own.tuning), set("held out", own.held_out)]
+            }
+        });
+    }
+    let set = |path: &PathBuf| {
+        let text = read_file(path).hint("`--catalog` names a JSON file; without it the built-in catalog is used")?;
+        let file = serde_json::from_str(&text)
+            .with_context(|| format!("cannot read the catalog in `{}`", path.display()))
+            .bad_input()?;
+        Ok(Set {
+            name: GIVEN,
+            sources: vec![source_from_file(file)],
+            queries: queries.clone().unwrap_or_default(),
+        })
+    };
+    args.catalog.iter().map(set).collect()
+}
+
+/// Where queries come from that are not built in.
+const GIVEN: &str = "given";
+
+fn render(scorecards: &[Measured], preset: comfy_table::TableStyle) -> String {
     let mut table = Table::new();
     table.load_style(preset);
-    let titles = scorecards.iter().map(|card| format!("{} tools", card.tools));
+    let titles = scorecards.iter().map(|measured| match measured.queries_of {
+        GIVEN => format!("{} tools", measured.scorecard.tools),
+        half => format!("{} tools, {half}", measured.scorecard.tools),
+    });
     table.set_header(std::iter::once("what".to_owned()).chain(titles));
     type Row = (&'static str, fn(&Scorecard) -> String);
     let rows: [Row; 12] = [
@@ -138,7 +202,9 @@ fn render(scorecards: &[Scorecard], preset: comfy_table::TableStyle) -> String {
         ("the three meta-tools, tokens", |card| card.meta_tool_tokens.to_string()),
     ];
     for (name, value) in rows {
-        table.add_row(std::iter::once(name.to_owned()).chain(scorecards.iter().map(value)));
+        table.add_row(
+            std::iter::once(name.to_owned()).chain(scorecards.iter().map(|measured| value(&measured.scorecard))),
+        );
     }
     table.to_string()
 }
