@@ -124,7 +124,7 @@ impl Project {
         )
         .unwrap();
         let config = format!(
-            "hung_seconds = 1\n[[server]]\nname = \"fake\"\nlanguages = {{ python = \"python\" }}\ncommands = [[{:?}]]\n\
+            "hung_seconds = 1\nsandbox = false\n[[server]]\nname = \"fake\"\nlanguages = {{ python = \"python\" }}\ncommands = [[{:?}]]\n\
              memory_mb = 150\n\
              ready = {{ notification = \"experimental/serverStatus\", member = \"quiescent\", equals = true }}\n",
             program("faulty_language_server")

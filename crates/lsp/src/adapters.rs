@@ -61,6 +61,12 @@ pub struct Adapter {
     /// What makes it run no code of the project. Without it, it is not asked about a repository that nobody trusts.
     #[serde(default)]
     pub untrusted: Option<Changes>,
+    /// What keeps it from writing outside of its own folder, where it would be refused.
+    #[serde(default)]
+    pub sandboxed: Changes,
+    /// Whether it needs the network, which the sandbox does not give by itself.
+    #[serde(default)]
+    pub network: bool,
 }
 
 /// What is different about a server's settings in some circumstance: members replace those of the same name, at any depth.
@@ -119,6 +125,8 @@ pub struct Config {
     pub project_folders: bool,
     /// Whose code may be run. Nobody's, unless something else is said.
     pub trust: Trust,
+    /// Whether servers run in the sandbox where the system has one. Without it none runs on a tree that nobody trusts.
+    pub sandbox: bool,
     /// No servers at all.
     pub off: bool,
     /// Resident memory of one server's processes at most, in bytes.
@@ -145,6 +153,7 @@ impl Default for Config {
             servers: Vec::new(),
             project_folders: true,
             trust: Trust::default(),
+            sandbox: true,
             off: false,
             memory: 6 << 30,
             idle: Duration::from_secs(15 * 60),
@@ -169,6 +178,8 @@ struct Table {
     #[serde(default)]
     project_folders: Option<bool>,
     #[serde(default)]
+    sandbox: Option<bool>,
+    #[serde(default)]
     memory_mb: Option<u64>,
     #[serde(default)]
     idle_seconds: Option<u64>,
@@ -179,13 +190,14 @@ struct Table {
 }
 
 impl Config {
-    /// Reads a configuration: `off`, `project_folders`, `memory_mb`, `idle_seconds`, `hung_seconds`, `enrich` and `[[server]]` entries.
+    /// Reads a configuration: `off`, `project_folders`, `sandbox`, `memory_mb`, `idle_seconds`, `hung_seconds`, `enrich` and `[[server]]` entries.
     pub fn parse(text: &str) -> Result<Config, String> {
         let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
         let usual = Config::default();
         Ok(Config {
             servers: table.server,
             project_folders: table.project_folders.unwrap_or(usual.project_folders),
+            sandbox: table.sandbox.unwrap_or(usual.sandbox),
             off: table.off,
             enrich: table.enrich,
             memory: table.memory_mb.map_or(usual.memory, |megabytes| megabytes << 20),

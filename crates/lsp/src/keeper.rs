@@ -161,12 +161,15 @@ fn begin(inner: &Arc<Inner>) -> Result<Arc<Connection>, String> {
     if let Some(data) = &inner.data {
         data::renew(data);
     }
-    let failed = |error: std::io::Error| format!("`{}` cannot be started: {error}", inner.program.display());
-    if !inner.trusted {
-        std::fs::create_dir_all(&inner.directory).map_err(failed)?;
-    }
-    let (process, input, output) =
-        process::start(&inner.program, &inner.arguments, &inner.environment, &inner.directory).map_err(failed)?;
+    let command = process::Start {
+        program: &inner.program,
+        arguments: &inner.arguments,
+        environment: &inner.environment,
+        directory: &inner.directory,
+        bounds: inner.sandbox.as_ref().map(|rules| (rules, inner.scratch.as_path())),
+    };
+    let (process, input, output) = process::start(&command)
+        .map_err(|error| format!("`{}` cannot be started: {error}", inner.program.display()))?;
     let hearing = Arc::new(Hearing {
         inner: inner.clone(),
         start,
@@ -203,7 +206,8 @@ fn shake_hands(inner: &Inner, connection: &Connection) -> Result<Value, RequestE
         members.insert(member.clone(), inner.lock().documents.uris().into());
     }
     let parameters = json!({
-        "processId": std::process::id(),
+        // A server that looks whether its parent lives may not see it from the sandbox; the guardian ends it.
+        "processId": inner.sandbox.is_none().then(std::process::id),
         "clientInfo": {"name": "lacon", "version": env!("CARGO_PKG_VERSION")},
         "rootUri": uri,
         "rootPath": inner.root,

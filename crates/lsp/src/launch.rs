@@ -2,7 +2,7 @@
 //!
 //! The one trick: a server of a tree that nobody trusts starts in a folder of its own, never in the tree, with a `PATH` that leads
 //! nowhere into the tree. What finds its tools by the folder it stands in (version managers, `python -c`, `PATH=.`) finds none of
-//! the repository's.
+//! the repository's. Should it find one all the same, the sandbox executes nothing of the tree.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,6 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use guardian::programs;
+use guardian::sandbox::{self, Rules};
 use serde_json::Value;
 
 use crate::adapters::{Adapter, Changes, Config};
@@ -25,8 +26,10 @@ pub(crate) struct Launch {
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// Where it starts.
     pub(crate) directory: PathBuf,
-    /// Whether code of the project may run in it.
-    pub(crate) trusted: bool,
+    /// Where it may write, if it is in the sandbox.
+    pub(crate) scratch: PathBuf,
+    /// What it may touch; everything without it.
+    pub(crate) sandbox: Option<Rules>,
 }
 
 /// Why it is not.
@@ -36,6 +39,8 @@ pub(crate) enum Refused {
     Absent,
     /// There is one, which would run code of a tree that is not trusted.
     Untrusted,
+    /// There is one, and nothing that would bound it.
+    NoSandbox,
 }
 
 /// Plans how a server is run on a project of a tree.
@@ -68,16 +73,28 @@ pub(crate) fn plan(config: &Config, adapter: &Adapter, tree: &Path, root: &Path)
         });
     };
     let scratch = data::scratch(&adapter.name, root, trusted);
+    let words = Words {
+        scratch: &scratch,
+        program: &program,
+        folders: &folders,
+        kept_out: &kept_out,
+    };
     let mut adapter = adapter.clone();
+    let sandbox = match config.sandbox && sandbox::support().holds() {
+        true => Some(rules(&adapter, &arguments, &scratch, root, &kept_out)),
+        false => None,
+    };
+    if sandbox.is_some() {
+        let changes = adapter.sandboxed.clone();
+        change(&mut adapter, &changes, &words).ok_or(Refused::Absent)?;
+    }
     if !trusted {
         let changes = adapter.untrusted.clone().ok_or(Refused::Untrusted)?;
-        let words = Words {
-            scratch: &scratch,
-            program: &program,
-            folders: &folders,
-            kept_out: &kept_out,
-        };
         change(&mut adapter, &changes, &words).ok_or(Refused::Untrusted)?;
+        // Settings are the word of others; only the sandbox keeps it.
+        if sandbox.is_none() {
+            return Err(Refused::NoSandbox);
+        }
     }
     let mut environment: Vec<(OsString, OsString)> = adapter
         .environment
@@ -85,14 +102,38 @@ pub(crate) fn plan(config: &Config, adapter: &Adapter, tree: &Path, root: &Path)
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
     environment.push(("PATH".into(), std::env::join_paths(&folders).unwrap_or_default()));
+    if sandbox.is_some() {
+        environment.push(("XDG_CACHE_HOME".into(), scratch.join("cache").into()));
+    }
     Ok(Launch {
         adapter,
         program,
         arguments,
         environment,
-        directory: if trusted { root.to_path_buf() } else { scratch },
-        trusted,
+        directory: if trusted { root.to_path_buf() } else { scratch.clone() },
+        scratch,
+        sandbox,
     })
+}
+
+/// What a server may touch. Nothing of a tree that nobody trusts is executed, nor what it has written itself.
+fn rules(adapter: &Adapter, arguments: &[String], scratch: &Path, root: &Path, kept_out: &[PathBuf]) -> Rules {
+    let mut writes = vec![scratch.to_path_buf()];
+    if arguments.iter().any(|argument| argument.contains("{data}")) {
+        writes.push(data::folder(&adapter.name, root));
+    }
+    let never_executes = match kept_out.is_empty() {
+        true => Vec::new(),
+        false => kept_out.iter().chain(&writes).cloned().collect(),
+    };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    Rules {
+        writes,
+        forbids_modes: !never_executes.is_empty(),
+        never_executes,
+        hidden: home.map(|home| sandbox::credentials(&home)).unwrap_or_default(),
+        network: adapter.network,
+    }
 }
 
 /// Where projects keep their own tools.
@@ -259,7 +300,15 @@ mod tests {
         assert_eq!(untrusted(&config, 0).err(), Some(Refused::Untrusted));
         assert_eq!(untrusted(&config, 2).err(), Some(Refused::Absent));
         program(&base.join("bin/safe-server"));
+        if !guardian::sandbox::support().holds() {
+            assert_eq!(untrusted(&config, 0).err(), Some(Refused::NoSandbox));
+            return;
+        }
+        config.sandbox = false;
+        assert_eq!(untrusted(&config, 0).err(), Some(Refused::NoSandbox));
+        config.sandbox = true;
         let found = untrusted(&config, 0).unwrap();
+        assert_eq!(found.sandbox.unwrap().never_executes[0], tree);
         assert_eq!(found.program, base.join("bin/safe-server"));
         assert!(!found.directory.starts_with(&tree));
         let path = found.environment.iter().find(|(name, _)| name == "PATH").unwrap();

@@ -3,37 +3,71 @@
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use guardian::sandbox::{self, Rules};
+
 /// How much of the end of stderr is kept to explain a failure.
 const STDERR_TAIL: usize = 2048;
+/// Largest file that a server in the sandbox may write.
+const MAX_FILE: u64 = 8 << 30;
 
 /// A running child. Dropping it kills its whole group.
 pub(crate) struct Process {
     child: Mutex<Child>,
     group: u32,
     stderr: Arc<Mutex<Vec<u8>>>,
+    /// What it writes and nobody needs after it.
+    temporary: Option<PathBuf>,
+}
+
+/// What is started, and how.
+pub(crate) struct Start<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: &'a [String],
+    /// Added to the environment.
+    pub(crate) environment: &'a [(OsString, OsString)],
+    pub(crate) directory: &'a Path,
+    /// What it may touch, and the folder in which it may write.
+    pub(crate) bounds: Option<(&'a Rules, &'a Path)>,
 }
 
 /// Starts a program with its three streams piped. Its stderr is drained for ever, so that a chatty server cannot block.
-pub(crate) fn start(
-    program: &Path,
-    arguments: &[String],
-    environment: &[(OsString, OsString)],
-    directory: &Path,
-) -> io::Result<(Process, ChildStdin, ChildStdout)> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .envs(environment.iter().cloned())
-        .current_dir(directory)
+pub(crate) fn start(start: &Start<'_>) -> io::Result<(Process, ChildStdin, ChildStdout)> {
+    let mut command = Command::new(start.program);
+    command
+        .args(start.arguments)
+        .envs(start.environment.iter().cloned())
+        .current_dir(start.directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    let mut temporary = None;
+    let mut child = match start.bounds {
+        None => command.spawn()?,
+        Some((rules, scratch)) => {
+            for folder in &rules.writes {
+                std::fs::create_dir_all(folder)?;
+            }
+            let own = temporary_folder(scratch)?;
+            for name in ["TMPDIR", "TMP", "TEMP"] {
+                command.env(name, &own);
+            }
+            temporary = Some(own);
+            let secrets = std::env::vars_os().filter(|(name, _)| sandbox::is_secret_variable(&name.to_string_lossy()));
+            for (name, _) in secrets {
+                command.env_remove(name);
+            }
+            let child = sandbox::spawn(&mut command, rules)?;
+            bound(&child);
+            child
+        }
+    };
     let group = child.id();
     guardian::watch(group);
     let tail = Arc::new(Mutex::new(Vec::new()));
@@ -47,6 +81,7 @@ pub(crate) fn start(
         child: Mutex::new(child),
         group,
         stderr: tail,
+        temporary,
     };
     match (stdin, stdout) {
         (Some(stdin), Some(stdout)) => Ok((process, stdin, stdout)),
@@ -109,6 +144,49 @@ impl Drop for Process {
         // Collects the child, so that it does not stay as a zombie.
         let _ = self.child.lock().unwrap_or_else(PoisonError::into_inner).wait();
         guardian::forget(self.group);
+        if let Some(temporary) = &self.temporary {
+            // What cannot be removed is swept by the next start.
+            drop(std::fs::remove_dir_all(temporary));
+        }
+    }
+}
+
+/// A folder for one process's temporary files. Those of processes that are gone are swept.
+fn temporary_folder(scratch: &Path) -> io::Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let base = scratch.join("tmp");
+    std::fs::create_dir_all(&base)?;
+    for entry in std::fs::read_dir(&base)?.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.split('-').next()?.parse().ok());
+        let lives = owner
+            .and_then(rustix::process::Pid::from_raw)
+            .is_some_and(|owner| rustix::process::test_kill_process(owner).is_ok());
+        if !lives {
+            drop(std::fs::remove_dir_all(entry.path()));
+        }
+    }
+    let own = base.join(format!(
+        "{}-{}",
+        std::process::id(),
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    ));
+    std::fs::create_dir_all(&own)?;
+    Ok(own)
+}
+
+/// Limits that hold for it and for what it starts from here on. Its memory is watched instead: what it reserves says little.
+fn bound(child: &Child) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let limits = [(Resource::Core, 0), (Resource::Fsize, MAX_FILE)];
+    for (resource, most) in limits {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        if let Err(error) = prlimit(Some(Pid::from_child(child)), resource, limit) {
+            tracing::debug!(%error, "a limit of a language server cannot be set");
+        }
     }
 }
 

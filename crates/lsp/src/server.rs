@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use guardian::sandbox::Rules;
 use serde_json::{Value, json};
 
 use crate::adapters::{Adapter, Config};
@@ -35,6 +36,8 @@ pub enum State {
     Untrusted {
         /// What it is called.
         server: String,
+        /// Whether it would run all the same if the sandbox were there.
+        lacks_sandbox: bool,
     },
     /// There is one, and nobody needed it yet (or for a long time).
     Idle,
@@ -71,8 +74,10 @@ pub(crate) struct Inner {
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// Where it is started.
     pub(crate) directory: PathBuf,
-    /// Whether code of the project may run in it.
-    pub(crate) trusted: bool,
+    /// Where it may write, if it is in the sandbox.
+    pub(crate) scratch: PathBuf,
+    /// What it may touch; everything without it.
+    pub(crate) sandbox: Option<Rules>,
     /// Where it keeps what it knows between its lives, if Lacon says where.
     pub(crate) data: Option<PathBuf>,
     pub(crate) config: Config,
@@ -138,7 +143,8 @@ impl Server {
             arguments,
             environment,
             directory,
-            trusted,
+            scratch,
+            sandbox,
         } = launch;
         let life = Life {
             phase: Phase::Idle,
@@ -165,7 +171,8 @@ impl Server {
                 arguments,
                 environment,
                 directory,
-                trusted,
+                scratch,
+                sandbox,
                 data,
                 config,
                 life: Mutex::new(life),
@@ -584,8 +591,12 @@ impl std::fmt::Display for State {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             State::Absent { why } | State::Starting { why } => formatter.write_str(why),
-            State::Untrusted { server } => {
-                write!(formatter, "untrusted: {server} was not asked; `lacon trust` allows it")
+            State::Untrusted { server, lacks_sandbox } => {
+                let without = if *lacks_sandbox { " without a sandbox" } else { "" };
+                write!(
+                    formatter,
+                    "untrusted: {server} was not asked{without}; `lacon trust` allows it"
+                )
             }
             State::Idle => formatter.write_str("it was not started"),
             State::Ready { partial: None } => formatter.write_str("ready"),

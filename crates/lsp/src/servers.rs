@@ -55,15 +55,18 @@ impl Servers {
                     let make = || Server::new(launch, root, self.config.clone());
                     return Ok(self.lock().entry(key).or_insert_with(make).clone());
                 }
-                Err(Refused::Untrusted) => {
-                    withheld.get_or_insert_with(|| adapter.name.clone());
+                Err(refused @ (Refused::Untrusted | Refused::NoSandbox)) => {
+                    withheld.get_or_insert(State::Untrusted {
+                        server: adapter.name.clone(),
+                        lacks_sandbox: refused == Refused::NoSandbox,
+                    });
                 }
                 Err(Refused::Absent) => {}
             }
         }
-        if let Some(server) = withheld {
+        if let Some(withheld) = withheld {
             lock(&self.withheld).insert(tree.to_path_buf());
-            return Err(State::Untrusted { server });
+            return Err(withheld);
         }
         let commands: Vec<&str> = adapters
             .iter()

@@ -34,6 +34,8 @@ impl Project {
             hung: Duration::from_millis(300),
             start: Duration::from_secs(10),
             trust: Trust::everything(),
+            // It keeps its log in the tree.
+            sandbox: false,
             ..Config::parse(&table).unwrap()
         };
         Project {

@@ -194,6 +194,17 @@ const RUST: Case = Case {
     addition: ("src/bin/new.rs", "fn main() { app::Greeter.greet(\"new\"); }\n"),
 };
 
+/// How a server is run: answers are the same each time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    /// As for a repository that its owner trusts.
+    Sandboxed,
+    /// The same with the sandbox switched off.
+    Open,
+    /// As for a repository that nobody trusts.
+    Untrusted,
+}
+
 #[test]
 fn basedpyright() {
     check(&PYTHON);
@@ -239,7 +250,51 @@ fn rust_analyzer() {
     check(&RUST);
 }
 
+/// Those with a mode that runs no code of the project answer the same without trust.
+#[test]
+fn untrusted_servers_answer_the_same() {
+    if !guardian::sandbox::support().holds() {
+        eprintln!("skipped: there is no sandbox here");
+        return;
+    }
+    for case in [&PYTHON, &TYPESCRIPT, &C, &PHP, &GO] {
+        if case.language != "go" || is_there("go") {
+            check_in(case, Mode::Untrusted);
+        }
+    }
+}
+
+#[test]
+fn servers_answer_the_same_without_a_sandbox() {
+    for case in [&PYTHON, &C] {
+        check_in(case, Mode::Open);
+    }
+}
+
+#[test]
+fn those_that_run_code_of_the_project_are_not_asked_without_trust() {
+    let servers = Servers::new(Config {
+        path: Some(path_with_tools()),
+        ..Config::default()
+    });
+    let folder = tempfile::tempdir().unwrap();
+    for (language, name) in [("rust", "rust-analyzer"), ("java", "jdtls")] {
+        match servers.server(folder.path(), language, None).err() {
+            Some(State::Untrusted { server, lacks_sandbox }) => {
+                assert_eq!((server.as_str(), lacks_sandbox), (name, false))
+            }
+            Some(State::Absent { .. }) => eprintln!("skipped: there is no {name} here"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    assert_eq!(servers.withheld(), [folder.path()]);
+}
+
 fn check(case: &Case) {
+    check_in(case, Mode::Sandboxed);
+}
+
+fn check_in(case: &Case, mode: Mode) {
     let command = case.command[0];
     let path = path_with_tools();
     let found = std::env::split_paths(&path)
@@ -257,7 +312,12 @@ fn check(case: &Case) {
 
     let servers = Servers::new(Config {
         path: Some(path),
-        trust: Trust::everything(),
+        trust: if mode == Mode::Untrusted {
+            Trust::default()
+        } else {
+            Trust::everything()
+        },
+        sandbox: mode != Mode::Open,
         ..Config::default()
     });
     let began = Instant::now();
@@ -269,8 +329,8 @@ fn check(case: &Case) {
     );
     let deadline = Instant::now() + Duration::from_secs(90);
     let state = server.wait_ready(deadline);
-    assert_eq!(state, State::Ready { partial: None }, "{}", server.name());
-    eprintln!("{}: ready after {:?}", server.name(), began.elapsed());
+    assert_eq!(state, State::Ready { partial: None }, "{} {mode:?}", server.name());
+    eprintln!("{} {mode:?}: ready after {:?}", server.name(), began.elapsed());
     // The first answer after the signal is the whole one.
     let references = server.references(&file, place, true, deadline).unwrap();
     assert_eq!(references.len(), case.mentions, "{references:#?}");

@@ -91,6 +91,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let mut checks = vec![program(), index_of(&snapshot, &location), writable(&location)];
     checks.push(configuration(&location.root));
     checks.push(trusted(&location.root));
+    checks.push(sandbox());
     checks.extend(watches(&location.root));
     checks.extend(language_servers(&location.root, snapshot.as_ref().ok()));
     checks.extend(agents(&location.root));
@@ -248,6 +249,36 @@ fn trusted(root: &Path) -> Check {
     }
 }
 
+/// What bounds language servers here.
+fn sandbox() -> Check {
+    let support = guardian::sandbox::support();
+    if !crate::tools::lsp::config().sandbox {
+        return Check::note(
+            "sandbox",
+            "switched off: language servers may write and connect anywhere, and run on trusted repositories only",
+            "unset LACON_SANDBOX, and `sandbox = false` in lsp.toml",
+        );
+    }
+    match (support.holds(), support.lacks()) {
+        (true, None) => Check::good(
+            "sandbox",
+            format!(
+                "language servers write to folders of their own and have no network (Landlock {}, seccomp)",
+                support.landlock
+            ),
+        ),
+        (true, Some(lacks)) => Check::good(
+            "sandbox",
+            format!("language servers write to folders of their own; {lacks}"),
+        ),
+        (false, lacks) => Check::note(
+            "sandbox",
+            lacks.unwrap_or_default(),
+            "language servers run without bounds, on trusted repositories only",
+        ),
+    }
+}
+
 /// Linux counts every watched directory against a limit per user.
 fn watches(root: &Path) -> Option<Check> {
     let limit: u64 = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches")
@@ -312,7 +343,7 @@ fn language_servers(root: &Path, snapshot: Option<&Snapshot>) -> Vec<Check> {
         {
             Some((adapter, (path, _))) => found.push(format!("{language}: {} ({})", adapter.name, path.display())),
             None => match servers.at(root, &language) {
-                lsp::State::Untrusted { server } => withheld.push(format!("{language} ({server})")),
+                lsp::State::Untrusted { server, .. } => withheld.push(format!("{language} ({server})")),
                 _ => missing.push(format!("{language} ({})", first.name)),
             },
         }

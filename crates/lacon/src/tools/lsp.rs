@@ -40,9 +40,11 @@ const fn tool(
 /// Which servers the user wants: `LACON_LSP=off` for none, else the file that `LACON_LSP_CONFIG` names or `lacon/lsp.toml` in the user's
 /// configuration directory. A tree cannot say it: opening a repository must not choose what is run.
 pub(crate) fn config() -> ::lsp::Config {
+    let wanted = wanted();
     ::lsp::Config {
         trust: crate::trust::trust(),
-        ..wanted()
+        sandbox: wanted.sandbox && !std::env::var("LACON_SANDBOX").is_ok_and(|word| word == "off"),
+        ..wanted
     }
 }
 
