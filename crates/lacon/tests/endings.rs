@@ -117,6 +117,8 @@ impl World {
         command
             .env("XDG_STATE_HOME", self.path("state"))
             .env("LACON_LSP_CONFIG", self.path("servers.toml"))
+            // The language server is the user's own, and is to be waited for.
+            .env("LACON_TRUST", "1")
             .env("LACON_HTTP_TOKEN", TOKEN)
             .env("NO_COLOR", "1")
             .env_remove("LACON_OUTPUT_FORMAT")

@@ -17,7 +17,16 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("gateway", &["guardian", "secrets", "wire"]),
     (
         "lacon",
-        &["syntax", "index", "guardian", "lsp", "codeintel", "wire", "gateway", "secrets"],
+        &[
+            "syntax",
+            "index",
+            "guardian",
+            "lsp",
+            "codeintel",
+            "wire",
+            "gateway",
+            "secrets",
+        ],
     ),
     ("testkit", &[]),
     ("xtask", &[]),
