@@ -283,3 +283,86 @@ fn benchmarks_and_checks_print_json() {
         assert!(stdout(&lacon(&args, b"")).contains("--json"), "{verb}");
     }
 }
+
+/// Benchmarks of a program that is installed alone: what they need is in it.
+#[test]
+fn quality_is_measured_without_any_file() {
+    let empty = tempfile::tempdir().expect("a directory");
+    let json = |args: &[&str]| -> serde_json::Value {
+        let mut command = assert_cmd::Command::cargo_bin("lacon").expect("the program");
+        let output = command.current_dir(empty.path()).args(args).output().expect("it runs");
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        serde_json::from_str(stdout(&output)).expect("JSON")
+    };
+    let browsing = json(&[
+        "bench", "gateway", "--calls", "0", "--rounds", "1", "--tools", "2000", "--json",
+    ]);
+    let sets = browsing["browsing"].as_array().expect("a list");
+    let tools: Vec<_> = sets
+        .iter()
+        .map(|set| (set["queries_of"].as_str(), set["tools"].as_u64()))
+        .collect();
+    let own = tools[0].1.expect("a number");
+    assert!(own >= 300, "{browsing}");
+    assert_eq!(
+        tools,
+        [
+            (Some("tuning"), Some(own)),
+            (Some("held out"), Some(own)),
+            (Some("held out"), Some(2000)),
+        ]
+    );
+    let search = json(&["bench", "search", "--json"]);
+    let quality = search["quality"].as_array().expect("a list");
+    assert_eq!(quality.len(), 8, "{search}");
+    assert!(quality[0]["functions"].as_u64() >= Some(150), "{search}");
+    let questions = quality[0]["questions"].as_u64().zip(quality[4]["questions"].as_u64());
+    assert!(
+        questions.is_some_and(|(tuning, held_out)| tuning + held_out >= 120),
+        "{search}"
+    );
+}
+
+#[test]
+fn larger_data_of_benchmarks_is_named_and_missed_by_name() {
+    for (args, says) in [
+        (
+            &["bench", "gateway", "--queries", "no/such.json"][..],
+            "without it the built-in queries are asked",
+        ),
+        (
+            &[
+                "bench",
+                "gateway",
+                "--catalog",
+                "no/such.json",
+                "--queries",
+                "no/such.json",
+            ],
+            "`no/such.json`",
+        ),
+        (
+            &[
+                "bench",
+                "search",
+                "--functions",
+                "no/such.txt",
+                "--questions",
+                "no/such.json",
+            ],
+            "`code_idx_map.txt`",
+        ),
+        (&["bench", "search", "--pairs", "no/such.jsonl"], "a file of lines"),
+    ] {
+        let output = lacon(args, b"");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("no/such."), "{args:?}: {}", stderr(&output));
+    }
+    for args in [
+        &["bench", "gateway", "--catalog", "no/such.json"][..],
+        &["bench", "search", "--functions", "no/such.txt"],
+    ] {
+        assert_eq!(lacon(args, b"").status.code(), Some(2), "{args:?}");
+    }
+}

@@ -1,28 +1,26 @@
 //! `lacon bench search`: how good answers are and how fast they come, by words, by meaning and by both.
 //!
-//! Quality is measured through the whole pipeline: each function of the set becomes a file of a tree in a temporary directory, the
-//! tree is indexed, and a question's rank is that of the file it belongs to. Speed is measured on trees given with `--tree`, and on each
-//! of them how the approximate scan of vectors compares with the exact one.
+//! Quality is measured through the whole pipeline: a set's files are written into a temporary directory, the tree is indexed, and a
+//! question's rank is that of the symbol or file that answers it. Speed is measured on trees given with `--tree`, and on each of them
+//! how the approximate scan of vectors compares with the exact one.
 
+mod sets;
 mod speed;
 mod standard_bm25;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow};
 use comfy_table::Table;
 use index::build::{Indexer, Options};
-use index::search::{Embedder, Mode, Question, SearchIndex, built_in};
+use index::search::{Embedder, Mode, Question, built_in};
 use index::snapshot::Snapshot;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::input::read_file;
 use crate::output::Output;
 
+use sets::{Asked, Set};
 use speed::Speed;
 use standard_bm25::StandardBm25;
 
@@ -31,18 +29,19 @@ use standard_bm25::StandardBm25;
 #[command(after_help = "\
 Examples:
   lacon bench search
-  lacon bench search --tree ../django --tree ../sympy
+  lacon bench search --functions code_idx_map.txt --questions cosqa-dev.json
+  lacon bench search --no-questions --tree ../django --tree ../sympy
   lacon bench search --pairs held-out/go.jsonl --json")]
 pub(crate) struct Args {
-    /// CoSQA: the functions, a JSON object from code to number
-    #[arg(long, value_name = "FILE", default_value = "../shared/bench/search/code_idx_map.txt")]
-    functions: PathBuf,
+    /// CoSQA instead of the built-in questions: its functions, a JSON object from code to number
+    #[arg(long, value_name = "FILE", requires = "questions")]
+    functions: Option<PathBuf>,
 
     /// CoSQA: the questions, a JSON list of `{doc, retrieval_idx}`
-    #[arg(long, value_name = "FILE", default_value = "../shared/bench/search/cosqa-dev.json")]
-    questions: PathBuf,
+    #[arg(long, value_name = "FILE", requires = "functions")]
+    questions: Option<PathBuf>,
 
-    /// Further sets: lines of `{doc, code}`, named after their language; the first thousand are asked
+    /// Sets instead of the built-in questions: lines of `{doc, code}`, named after their language; the first thousand are asked
     #[arg(long, value_name = "FILE")]
     pairs: Vec<PathBuf>,
 
@@ -54,9 +53,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
-    /// Leave CoSQA out
-    #[arg(long)]
-    no_cosqa: bool,
+    /// Measure speed alone: ask no questions
+    #[arg(long, conflicts_with_all = ["functions", "pairs"])]
+    no_questions: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -85,40 +84,32 @@ struct Quality {
     over_standard_bm25: f64,
 }
 
-/// Functions with the questions about them.
-struct Set {
-    name: String,
-    extension: String,
-    functions: Vec<String>,
-    /// Question and number of the function that answers it.
-    questions: Vec<(String, usize)>,
-}
-
 const MODES: [(&str, Mode); 3] = [
     ("vectors", Mode::Semantic),
     ("words (own BM25: stems, names weigh more)", Mode::Lexical),
     ("hybrid", Mode::Hybrid),
 ];
 
-/// Questions of a set of pairs that are asked.
-const ASKED: usize = 1000;
 /// Hits that are looked at; a rank beyond counts as none.
 const DEPTH: usize = 200;
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let mut scorecard = Scorecard::default();
     let mut sets = Vec::new();
-    if !args.no_cosqa {
-        sets.push(cosqa(&args.functions, &args.questions)?);
+    if let (Some(functions), Some(questions)) = (&args.functions, &args.questions) {
+        sets.push(sets::cosqa(functions, questions)?);
     }
     for path in &args.pairs {
-        sets.push(pairs(path)?);
+        sets.push(sets::pairs(path)?);
+    }
+    if sets.is_empty() && !args.no_questions {
+        sets = sets::built_in()?;
     }
     for set in &sets {
         scorecard.quality.extend(quality(set)?);
     }
     if let Some(set) = sets.first() {
-        scorecard.documents_per_second = Some(throughput(&set.functions));
+        scorecard.documents_per_second = Some(throughput(&set.files));
     }
     for tree in &args.tree {
         scorecard.speed.push(speed::measure(tree, args.keep.as_deref())?);
@@ -130,77 +121,31 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn cosqa(functions: &Path, questions: &Path) -> Result<Set, Failure> {
-    let numbers: HashMap<String, usize> = serde_json::from_str(&read_file(functions)?).context("the functions")?;
-    let mut by_number: Vec<(usize, String)> = numbers.into_iter().map(|(code, number)| (number, code)).collect();
-    by_number.sort_unstable();
-    let asked: Vec<Value> = serde_json::from_str(&read_file(questions)?).context("the questions")?;
-    let mut set = Set {
-        name: "CoSQA development".to_string(),
-        extension: "py".to_string(),
-        functions: Vec::new(),
-        questions: Vec::new(),
-    };
-    for question in &asked {
-        let text = question["doc"].as_str().unwrap_or_default();
-        let answer = question["retrieval_idx"].as_u64().unwrap_or(u64::MAX) as usize;
-        let at = by_number
-            .binary_search_by_key(&answer, |(number, _)| *number)
-            .map_err(|_| anyhow!("no function has the number {answer}"))?;
-        set.questions.push((text.to_string(), at));
-    }
-    set.functions = by_number.into_iter().map(|(_, code)| code).collect();
-    Ok(set)
-}
-
-fn pairs(path: &Path) -> Result<Set, Failure> {
-    let name = path.file_stem().map_or("pairs".into(), |name| name.to_string_lossy());
-    let extension = match &*name {
-        "python" => "py",
-        "javascript" => "js",
-        "typescript" => "ts",
-        "rust" => "rs",
-        "ruby" => "rb",
-        other => other,
-    };
-    let mut set = Set {
-        extension: extension.to_string(),
-        name: name.to_string(),
-        functions: Vec::new(),
-        questions: Vec::new(),
-    };
-    for line in read_file(path)?.lines() {
-        let pair: Value = serde_json::from_str(line).context("a pair")?;
-        let text = |name: &str| pair[name].as_str().unwrap_or_default().to_string();
-        if set.questions.len() < ASKED {
-            set.questions.push((text("doc"), set.functions.len()));
-        }
-        // PHP is told from text by its tag.
-        set.functions.push(match extension {
-            "php" => format!("<?php\n{}", text("code")),
-            _ => text("code"),
-        });
-    }
-    Ok(set)
-}
-
 fn quality(set: &Set) -> Result<Vec<Quality>, Failure> {
     let directory = Scratch::new()?;
     let root = directory.path.join("tree");
-    for (number, code) in set.functions.iter().enumerate() {
-        let folder = root.join(format!("{:02}", number % 100));
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(folder.join(format!("{number}.{}", set.extension)), code)?;
+    for (path, text) in &set.files {
+        let path = root.join(path);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(path, text)?;
     }
     let snapshot = index_of(&root, &directory.path.join("index"))?;
-    let index = snapshot.search_index();
-    let standard = StandardBm25::new(&set.functions);
-    let mut found = vec![measured(set, "words (standard BM25)", |text, answer| {
-        standard.rank(text, answer).filter(|rank| *rank <= DEPTH as f64)
+    let documents = sets::documents(set, &snapshot);
+    let texts: Vec<&str> = documents.iter().map(|(_, text)| &**text).collect();
+    let standard = StandardBm25::new(&texts);
+    let mut found = vec![measured(set, documents.len(), "words (standard BM25)", |asked| {
+        let answers = documents
+            .iter()
+            .enumerate()
+            .filter(|(_, (place, _))| asked.answers.contains(place));
+        let ranks = answers.filter_map(|(number, _)| standard.rank(&asked.text, number));
+        ranks.min_by(f64::total_cmp).filter(|rank| *rank <= DEPTH as f64)
     })];
     for (name, mode) in MODES {
-        found.push(measured(set, name, |text, answer| {
-            rank_of(&snapshot, index, text, mode, answer).map(|rank| rank as f64)
+        found.push(measured(set, documents.len(), name, |asked| {
+            rank_of(&snapshot, set, asked, mode).map(|rank| rank as f64)
         }));
     }
     let base = found[0].mean_reciprocal_rank.max(f64::MIN_POSITIVE);
@@ -211,17 +156,17 @@ fn quality(set: &Set) -> Result<Vec<Quality>, Failure> {
 }
 
 /// The ranks of all answers of a set, summed up.
-fn measured(set: &Set, mode: &'static str, rank: impl Fn(&str, usize) -> Option<f64>) -> Quality {
+fn measured(set: &Set, functions: usize, mode: &'static str, rank: impl Fn(&Asked) -> Option<f64>) -> Quality {
     let (mut reciprocal, mut in_ten) = (0.0, 0usize);
-    for (text, answer) in &set.questions {
-        let rank = rank(text, *answer);
+    for asked in &set.questions {
+        let rank = rank(asked);
         reciprocal += rank.map_or(0.0, |rank| 1.0 / rank);
         in_ten += usize::from(rank.is_some_and(|rank| rank <= 10.0));
     }
     let count = set.questions.len().max(1) as f64;
     Quality {
         set: set.name.clone(),
-        functions: set.functions.len(),
+        functions,
         questions: set.questions.len(),
         mode,
         mean_reciprocal_rank: reciprocal / count,
@@ -230,32 +175,31 @@ fn measured(set: &Set, mode: &'static str, rank: impl Fn(&str, usize) -> Option<
     }
 }
 
-/// The rank of the first hit in the file of a function, files counted once.
-fn rank_of(snapshot: &Snapshot, index: &SearchIndex, text: &str, mode: Mode, answer: usize) -> Option<usize> {
+/// The rank of the first hit that answers a question, symbols or files counted once.
+fn rank_of(snapshot: &Snapshot, set: &Set, asked: &Asked, mode: Mode) -> Option<usize> {
     let question = Question {
-        text,
+        text: &asked.text,
         limit: DEPTH,
         mode,
         accept: None,
     };
     let mut seen = Vec::new();
-    for hit in index.search(snapshot, &question) {
-        let file = snapshot.symbol(hit.symbol)?.file()?;
-        if !seen.contains(&file.id()) {
-            seen.push(file.id());
-            let name = file.path().rsplit('/').next()?.split('.').next()?;
-            if name.parse() == Ok(answer) {
-                return Some(seen.len());
+    for hit in snapshot.search_index().search(snapshot, &question) {
+        let place = set.answered_by.place(snapshot.symbol(hit.symbol)?);
+        if !seen.contains(&place) {
+            if asked.answers.contains(&place) {
+                return Some(seen.len() + 1);
             }
+            seen.push(place);
         }
     }
     None
 }
 
 /// Documents of five hundred bytes that one core embeds in a second.
-fn throughput(functions: &[String]) -> u64 {
+fn throughput(files: &[(String, String)]) -> u64 {
     const BYTES: usize = 500;
-    let text = functions.join("\n");
+    let text = files.iter().map(|(_, text)| &**text).collect::<Vec<_>>().join("\n");
     let mut documents: Vec<&str> = Vec::new();
     let mut start = 0;
     while start < text.len() {

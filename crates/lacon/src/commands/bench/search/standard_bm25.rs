@@ -18,7 +18,7 @@ pub(super) struct StandardBm25 {
 }
 
 impl StandardBm25 {
-    pub(super) fn new(documents: &[String]) -> StandardBm25 {
+    pub(super) fn new(documents: &[&str]) -> StandardBm25 {
         let mut postings: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
         let mut lengths = Vec::with_capacity(documents.len());
         for (number, document) in documents.iter().enumerate() {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_rare_word_outweighs_a_common_one() {
-        let documents = ["read file", "read the socket", "read a file name", "close"].map(str::to_string);
+        let documents = ["read file", "read the socket", "read a file name", "close"];
         let index = StandardBm25::new(&documents);
         assert_eq!(index.rank("readSocket", 1), Some(1.0));
         assert_eq!(index.rank("read file", 0), Some(1.0));
