@@ -144,9 +144,12 @@ fn collect(
     let mut paths = BTreeSet::new();
     let mut everything = false;
     let mut began: Option<Instant> = None;
+    let since = Instant::now();
     loop {
         let wait = match began {
-            None => IDLE,
+            // Since it was begun: reading the index makes events, too, and they must not put off the moment of idleness for ever.
+            None if since.elapsed() >= IDLE => break,
+            None => IDLE - since.elapsed().min(IDLE),
             Some(began) if began.elapsed() >= patience.at_most => break,
             Some(_) => patience.quiet,
         };

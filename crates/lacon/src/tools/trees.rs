@@ -272,6 +272,11 @@ fn missing(trees: &[Tree], notes: &[Option<String>]) -> Refusal {
     match notes.iter().flatten().next() {
         Some(note) => refusal("index_building", format!("`{name}`: {note}; ask again in a moment")),
         None => match trees.first().and_then(unreadable) {
+            // It was there when this process took it over, so that something happened to it since: that is mended.
+            Some(error) if trees.first().is_some_and(|tree| lock(&tree.told).kept) => refusal(
+                "index_building",
+                format!("the index of `{name}` cannot be used ({error}) and is being made anew; ask again in a moment"),
+            ),
             Some(error) => {
                 let message = format!("the index of `{name}` cannot be used ({error}): run `lacon index` there");
                 refusal("no_index", message)
