@@ -10,10 +10,12 @@ mod left;
 mod parameters;
 mod refactor;
 mod removed;
+mod unused;
 mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use codeintel::{Repository, Workspace};
 use lsp::edits::{Allowed, Draft, Drafts, EditError, Journal, line_counts, unified_diff};
@@ -143,14 +145,23 @@ impl Editor<'_> {
     }
 
     /// Deletes a symbol that nothing else uses. What uses it is named otherwise, and nothing is written.
-    pub(crate) fn safe_delete_symbol(&self, ask: &Delete) -> Result<Edited, Refusal> {
+    pub(crate) fn safe_delete_symbol(&self, ask: &Delete, patience: Duration) -> Result<Edited, Refusal> {
         let target = find::symbol(self.workspace, &ask.which)?;
-        if !ask.force {
-            find::refuse_if_used(self.workspace, &target)?;
-        }
         let change = |draft: &mut Draft| target.change(draft, |definition, text| definition.delete(text));
+        let looked = match ask.force {
+            true => None,
+            false => {
+                let mut without = self.draft_of(&target.repository.root);
+                change(&mut without)?;
+                let looked = unused::refuse_if_used(self.workspace, self.servers, &target, &without, patience)?;
+                Some(looked)
+            }
+        };
         let about = format!("safe_delete_symbol {}", target.asked);
-        self.make(target.repository, &ask.aim, &about, &change)
+        let mut edited = self.make(target.repository, &ask.aim, &about, &change)?;
+        let notes: Vec<String> = looked.into_iter().chain(edited.note.take()).collect();
+        edited.note = (!notes.is_empty()).then(|| notes.join("; "));
+        Ok(edited)
     }
 
     pub(crate) fn create_session(&self, ask: &Open) -> Result<SessionState, Refusal> {

