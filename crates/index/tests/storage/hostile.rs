@@ -188,6 +188,39 @@ fn killed_at_any_moment_the_next_run_is_right() {
     }
 }
 
+/// Facts are kept by content for ever, so that a result which time cut short would be wrong for ever. `LACON_TEST_PAUSE=35` pauses for
+/// longer than any clock that was ever looked at.
+#[cfg(unix)]
+#[test]
+fn a_pause_changes_nothing() {
+    let pause: u64 = std::env::var("LACON_TEST_PAUSE").map_or(1, |seconds| seconds.parse().unwrap());
+    let project = Project::new(&[]);
+    let many: String = (0..20_000)
+        .map(|number| format!("def function_{number}(item):\n    return item + {number}\n"))
+        .collect();
+    project.write("many.py", many);
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "hostile::child", "--test-threads=1"])
+        .env("LACON_TEST_TREE", project.root())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let signal = |name: &str| {
+        let status = Command::new("kill").args([name, &child.id().to_string()]).status();
+        assert!(status.unwrap().success());
+    };
+    std::thread::sleep(Duration::from_millis(250));
+    signal("-STOP");
+    std::thread::sleep(Duration::from_secs(pause));
+    signal("-CONT");
+    assert!(child.wait().unwrap().success());
+    let report = project.build();
+    assert_eq!(report.extracted, 0, "what the child extracted is there");
+    assert!(report.snapshot.find("many.py::function_19999").is_some());
+    assert_same(&report.snapshot, &project.cold(1));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_said_and_leaves_the_old_snapshot() {
