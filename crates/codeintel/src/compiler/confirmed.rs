@@ -165,7 +165,7 @@ impl Confirmed {
     }
 
     fn keep(&self, answer: Answer) {
-        let line = serde_json::to_string(&answer).unwrap_or_default();
+        let line = answer.line().unwrap_or_default();
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if state.answers.len() >= MAX_ANSWERS || !state.keep(answer) {
             return;
@@ -174,7 +174,7 @@ impl Confirmed {
         if let Some(path) = &self.path {
             // Kept for the next start; without a place to write, this one still knows.
             let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-            let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+            let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
         }
     }
 

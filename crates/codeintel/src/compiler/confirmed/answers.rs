@@ -55,7 +55,7 @@ pub(super) struct InFile {
 const MAX_FILE: u64 = 64 << 20;
 
 impl State {
-    /// Reads what is kept. Lines that do not read are left out.
+    /// Reads what is kept. Lines that are not what was written are left out.
     pub(super) fn read(path: &Path) -> State {
         let mut state = State::default();
         let mut lines = 0;
@@ -64,7 +64,7 @@ impl State {
             let mut line = Vec::new();
             while file.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
                 lines += 1;
-                if let Ok(answer) = serde_json::from_slice(&line) {
+                if let Some(answer) = Answer::read(&line) {
                     state.keep(answer);
                 }
                 line.clear();
@@ -82,8 +82,7 @@ impl State {
         let beside = path.with_extension("jsonl.new");
         let mut file = std::io::BufWriter::new(std::fs::File::create(&beside)?);
         for answer in self.answers.values() {
-            serde_json::to_writer(&mut file, answer)?;
-            file.write_all(b"\n")?;
+            file.write_all(answer.line()?.as_bytes())?;
         }
         file.into_inner()?.sync_all()?;
         std::fs::rename(&beside, path)
@@ -122,7 +121,24 @@ impl State {
     }
 }
 
+/// Digits of the checksum that a line starts with.
+const SUM: usize = 16;
+
 impl Answer {
+    /// It as a line of the file, behind a checksum: a number that a failing disk changed would be a place like any other.
+    pub(super) fn line(&self) -> serde_json::Result<String> {
+        let json = serde_json::to_string(self)?;
+        Ok(format!("{} {json}\n", sum(json.as_bytes())))
+    }
+
+    /// The answer of such a line; `None` where it is not what was written.
+    fn read(line: &[u8]) -> Option<Answer> {
+        let line = line.strip_suffix(b"\n")?;
+        let (told, rest) = line.split_at_checked(SUM)?;
+        let json = rest.strip_prefix(b" ")?;
+        (sum(json).as_bytes() == told).then(|| serde_json::from_slice(json).ok())?
+    }
+
     /// About the definition at a place, with nothing said yet.
     pub(super) fn begin(snapshot: &Snapshot, path: &str, place: Place) -> Option<Answer> {
         let file = snapshot.find_file(path)?;
@@ -186,4 +202,46 @@ fn first_bytes(hash: &[u8; 32]) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&hash[..8]);
     u64::from_le_bytes(bytes)
+}
+
+fn sum(json: &[u8]) -> String {
+    blake3::hash(json).to_hex()[..SUM].to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_changed_is_no_answer() {
+        let answer = Answer {
+            of: Spot {
+                path: "a.py".to_owned(),
+                line: 3,
+                column: 4,
+            },
+            hash: 5,
+            tree: 6,
+            mentions: Some(
+                [(
+                    "b.py".to_owned(),
+                    InFile {
+                        hash: 7,
+                        at: vec![(8, 9, true)],
+                    },
+                )]
+                .into(),
+            ),
+            implementers: None,
+        };
+        let line = answer.line().unwrap().into_bytes();
+        assert_eq!(Answer::read(&line), Some(answer));
+        for at in 0..line.len() {
+            for bit in 0..8 {
+                let mut damaged = line.clone();
+                damaged[at] ^= 1 << bit;
+                assert_eq!(Answer::read(&damaged), None, "byte {at}, bit {bit}");
+            }
+        }
+    }
 }
