@@ -360,11 +360,7 @@ fn others(root: &Path, indexed: &BTreeSet<&str>, name: &str, found: &mut Mention
                     continue;
                 };
                 let is_small = || entry.metadata().is_ok_and(|metadata| metadata.len() <= MAX_OTHER_BYTES);
-                if !SETTINGS.contains(&ending)
-                    || indexed.contains(inside)
-                    || file_name.ends_with("-lock.json")
-                    || !is_small()
-                {
+                if !is_setting(inside) || indexed.contains(inside) || file_name.ends_with("-lock.json") || !is_small() {
                     continue;
                 }
                 seen += 1;
