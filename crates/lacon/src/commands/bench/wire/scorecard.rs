@@ -403,7 +403,7 @@ mod tests {
         );
     }
 
-    /// The format's own cases, where `LACON_SHARED` has them.
+    /// The format's own cases, where the larger test data is there.
     fn shared_cases() -> Option<Vec<Case>> {
         let directory = testkit::shared("conformance/gcx")?;
         Some(super::super::cases::load(&directory).expect("cases"))
