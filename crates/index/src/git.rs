@@ -93,6 +93,14 @@ impl Repository {
         self.directory.join("index")
     }
 
+    /// Whether anything below a folder of the work tree is tracked. Most often this is told without taking the index apart.
+    pub fn tracks_below(&self, folder: &Path) -> bool {
+        let Ok(inside) = folder.strip_prefix(&self.work_tree) else {
+            return false;
+        };
+        Tracked::lists_below(&self.directory, inside)
+    }
+
     /// What is tracked; nothing where that cannot be read.
     pub fn tracked(&self) -> Tracked {
         Tracked::read(&self.directory)
@@ -132,14 +140,19 @@ fn elsewhere(folder: &Path, git: &Path) -> Option<Repository> {
 
 /// `core.worktree` as git writes it for a submodule.
 fn submodule_work_tree(config: &Path) -> Option<String> {
-    let text = read_small(config)?;
-    let mut in_core = false;
+    setting(&read_small(config)?, "core", "worktree")
+}
+
+/// The last value of a setting in a configuration of git, as git itself writes them: a line each, in a section without a
+/// subsection. Whatever is written otherwise is as if it were not there.
+pub fn setting(configuration: &str, section: &str, key: &str) -> Option<String> {
+    let mut is_inside = false;
     let mut found = None;
-    for line in text.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            in_core = section.trim_end_matches(']').trim().eq_ignore_ascii_case("core");
-        } else if let (true, Some((key, value))) = (in_core, line.split_once('='))
-            && key.trim().eq_ignore_ascii_case("worktree")
+    for line in configuration.lines().map(str::trim) {
+        if let Some(head) = line.strip_prefix('[') {
+            is_inside = head.trim_end_matches(']').trim().eq_ignore_ascii_case(section);
+        } else if let (true, Some((name, value))) = (is_inside, line.split_once('='))
+            && name.trim().eq_ignore_ascii_case(key)
         {
             found = Some(value.trim().trim_matches('"').to_string());
         }

@@ -13,7 +13,7 @@ mod replace;
 mod stats;
 
 pub use blocks::Damage;
-pub use directory::{Directory, Location, StoreError, WriterLock};
+pub use directory::{Directory, Location, Place, StoreError, WriterLock, no_follow};
 pub use facts::{FactsKey, FactsStore, Notice};
 pub use repair::ask_for_repair;
 

@@ -173,7 +173,8 @@ impl Confirmed {
         drop(state);
         if let Some(path) = &self.path {
             // Kept for the next start; without a place to write, this one still knows.
-            let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+            let mut options = std::fs::OpenOptions::new();
+            let file = index::store::no_follow(options.create(true).append(true)).open(path);
             let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
         }
     }

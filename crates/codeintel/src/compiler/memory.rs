@@ -41,10 +41,11 @@ impl Memory {
     pub(crate) fn confirmed(&self, root: &Path) -> Arc<Confirmed> {
         let mut said = lock(&self.said);
         let known = said.entry(root.to_path_buf()).or_insert_with(|| {
-            let directory = root.join(".lacon");
-            Arc::new(match directory.is_dir() {
-                true => Confirmed::open(&directory),
-                false => Confirmed::default(),
+            // A directory that a repository brought along is not believed.
+            let directory = index::store::Location::of(root, None).map(|location| location.directory);
+            Arc::new(match directory {
+                Ok(directory) if directory.is_dir() => Confirmed::open(&directory),
+                _ => Confirmed::default(),
             })
         });
         known.clone()

@@ -42,15 +42,39 @@ pub enum TrackedKind {
 impl Tracked {
     /// Reads the index in the git directory of a work tree. What cannot be read tracks nothing.
     pub fn read(directory: &Path) -> Tracked {
-        let Ok(bytes) = read_bytes(directory, "index", MAX_INDEX) else {
-            return Tracked::default();
-        };
+        match read_bytes(directory, "index", MAX_INDEX) {
+            Ok(bytes) => Tracked::parse(directory, &bytes),
+            Err(_) => Tracked::default(),
+        }
+    }
+
+    fn parse(directory: &Path, bytes: &[u8]) -> Tracked {
         // The file does not say which hash its repository uses. Read with the wrong one, it has no second entry that makes sense.
         let shared = |name: &str| read_bytes(directory, name, MAX_INDEX).ok();
         [20, 32]
             .into_iter()
-            .find_map(|hash| read_index(&bytes, hash, &shared))
+            .find_map(|hash| read_index(bytes, hash, &shared))
             .unwrap_or_default()
+    }
+
+    /// Whether the index lists anything below a folder, given relative to the top of the work tree; in whatever letters, since
+    /// some file systems hold them for the same.
+    pub(super) fn lists_below(directory: &Path, folder: &Path) -> bool {
+        let Ok(bytes) = read_bytes(directory, "index", MAX_INDEX) else {
+            return false;
+        };
+        let below = format!("{}/", folder.to_string_lossy().replace('\\', "/"));
+        // Version 4 shortens names and a split index has them elsewhere; otherwise a folder that is not written out is not there.
+        let is_whole =
+            bytes.get(7).is_some_and(|&version| version < 4) && memchr::memmem::find(&bytes, b"link").is_none();
+        if cfg!(target_os = "linux") && is_whole && memchr::memmem::find(&bytes, below.as_bytes()).is_none() {
+            return false;
+        }
+        let tracked = Tracked::parse(directory, &bytes);
+        tracked.below(b"").any(|(name, _)| {
+            name.get(..below.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(below.as_bytes()))
+        })
     }
 
     /// Whether exactly this path is tracked and ought to be in the work tree.

@@ -173,9 +173,7 @@ fn write(directory: &Path, saved: &Saved) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(saved)?;
     line.push(b'\n');
     // One write of a short line at the end: lines of several processes do not mix.
-    fs::OpenOptions::new()
-        .create(true)
-        .append(true)
+    index::store::no_follow(fs::OpenOptions::new().create(true).append(true))
         .open(&path)?
         .write_all(&line)
 }

@@ -80,7 +80,9 @@ impl State {
     /// Writes what is known beside the file and puts it in its place.
     fn write_anew(&self, path: &Path) -> std::io::Result<()> {
         let beside = path.with_extension("jsonl.new");
-        let mut file = std::io::BufWriter::new(std::fs::File::create(&beside)?);
+        // What another run left half written; a new file is nobody's link.
+        let _ = std::fs::remove_file(&beside);
+        let mut file = std::io::BufWriter::new(std::fs::File::create_new(&beside)?);
         for answer in self.answers.values() {
             file.write_all(answer.line()?.as_bytes())?;
         }
