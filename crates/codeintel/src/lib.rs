@@ -18,6 +18,7 @@ pub mod editing_context;
 pub mod error;
 pub mod file_summary;
 pub mod function_details;
+pub mod git;
 pub mod kinds;
 pub mod laravel;
 pub mod naming;

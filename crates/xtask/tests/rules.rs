@@ -11,7 +11,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("index", &["syntax"]),
     ("guardian", &[]),
     ("lsp", &["guardian"]),
-    ("codeintel", &["index", "lsp", "syntax", "wire"]),
+    ("codeintel", &["guardian", "index", "lsp", "syntax", "wire"]),
     ("wire", &[]),
     ("secrets", &[]),
     ("gateway", &["guardian", "secrets", "wire"]),
@@ -177,6 +177,34 @@ fn only_the_output_module_writes_to_stdout() {
         }
     }
     assert!(broken.is_empty(), "these write to stdout: {broken:#?}");
+}
+
+/// A repository may name programs that git runs. One module knows how none is, so only that one starts git.
+#[test]
+fn git_is_started_in_one_place() {
+    let metadata = metadata();
+    let mut broken = Vec::new();
+    for package in &metadata.packages {
+        let folder = package.manifest_path.parent().expect("a manifest is in a directory");
+        for path in rust_files(folder.join("src").as_std_path()) {
+            if path.ends_with("codeintel/src/git.rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source is readable");
+            // What follows the test module may make repositories.
+            let product = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+            let starts = ["Command::new(\"git", "find(\"git\"", "on_path(\"git\"", "arg(\"git"];
+            for (number, line) in product.lines().enumerate() {
+                if starts.iter().any(|start| line.contains(start)) {
+                    broken.push(format!("{}:{}", path.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert!(
+        broken.is_empty(),
+        "git is started outside of `codeintel::git`: {broken:#?}"
+    );
 }
 
 #[test]

@@ -1,19 +1,17 @@
 //! What git knows: which files changed lately, and which lines differ between a base and the files as they are now.
 //!
-//! The `git` command is run for a few seconds at most, without hooks, helpers, pagers, filters or prompts, and reads only.
+//! The `git` command is run for a few seconds at most, as [`crate::git`] runs it: nothing that the repository names is started.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+
+use index::git::{Repository, TrackedKind};
 
 use crate::error::QuestionError;
+use crate::git::{Git, GitError};
 
-/// Longest run of one command.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most output that is read.
-const MOST_OUTPUT: u64 = 32 << 20;
+/// Submodules at most that are looked into.
+const MOST_SUBMODULES: usize = 50;
 /// Commits that count as recent.
 const RECENT: usize = 300;
 
@@ -36,7 +34,7 @@ impl Recency {
             "--relative",
             "-z",
         ];
-        let Ok(text) = git(root, &arguments) else {
+        let Ok(text) = Git::open(root).and_then(|git| git.run(&arguments)) else {
             return Recency::default();
         };
         let mut files: HashMap<String, f32> = HashMap::new();
@@ -86,16 +84,13 @@ const TRUNKS: &[&str] = &[
 /// From the merge base with `base` to the files as they are now, new files included.
 pub(crate) fn change(root: &Path, base: Option<&str>) -> Result<Change, QuestionError> {
     let wrong = |problem: String| QuestionError::Argument { name: "base", problem };
-    if let Err(problem) = git(root, &["rev-parse", "--git-dir"]) {
-        // A repository of someone else's, or no git at all: git says so itself.
-        return Err(wrong(match problem.contains("not a git repository") {
-            true => format!("`{}` is not in a git repository", root.display()),
-            false => problem,
-        }));
-    }
+    let failed = |error: GitError| wrong(error.to_string());
+    let git = Git::open(root).map_err(failed)?;
     let commit = |name: &str| {
         let name = format!("{name}^{{commit}}");
-        let text = git(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]).ok()?;
+        let text = git
+            .run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name])
+            .ok()?;
         Some(text.trim().to_string()).filter(|hash| !hash.is_empty())
     };
     let head = commit("HEAD").ok_or_else(|| wrong("the repository has no commit yet".to_string()))?;
@@ -107,31 +102,18 @@ pub(crate) fn change(root: &Path, base: Option<&str>) -> Result<Change, Question
             .find_map(|trunk| commit(trunk))
             .unwrap_or_else(|| head.clone()),
     };
-    let merge_base = git(root, &["merge-base", &start, &head]).map(|text| text.trim().to_string());
+    let merge_base = git
+        .run(&["merge-base", &start, &head])
+        .map(|text| text.trim().to_string());
     let is_apart = merge_base.is_err();
     let from = merge_base.unwrap_or(start);
-    let diff = git(
-        root,
-        &[
-            "diff",
-            "--unified=0",
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--find-renames",
-            "--submodule=diff",
-            "--src-prefix=a/",
-            "--dst-prefix=b/",
-            "--relative",
-            &from,
-            "--",
-        ],
-    )
-    .map_err(wrong)?;
-    let mut change = read_diff(&diff);
+    let mut change = difference(&git, &from).map_err(failed)?;
+    submodules(&git, root, &from, &mut change);
     change.base = from;
     change.is_apart = is_apart;
-    let untracked = git(root, &["ls-files", "--others", "--exclude-standard", "-z"]).unwrap_or_default();
+    let untracked = git
+        .run(&["ls-files", "--others", "--exclude-standard", "-z"])
+        .unwrap_or_default();
     for path in untracked
         .split('\0')
         .filter(|path| !path.is_empty() && !path.starts_with(".lacon/"))
@@ -140,6 +122,62 @@ pub(crate) fn change(root: &Path, base: Option<&str>) -> Result<Change, Question
     }
     change.files.sort();
     Ok(change)
+}
+
+/// From a commit to the files as they are now. Git itself would start processes in submodules, by their configuration.
+fn difference(git: &Git, from: &str) -> Result<Change, GitError> {
+    let diff = git.run(&[
+        "diff",
+        "--unified=0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--find-renames",
+        "--ignore-submodules=all",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        "--relative",
+        from,
+        "--",
+    ])?;
+    Ok(read_diff(&diff))
+}
+
+/// What changed in the submodules that are checked out, each from the commit that the repository had it at.
+fn submodules(git: &Git, root: &Path, from: &str, change: &mut Change) {
+    let top = &git.repository().work_tree;
+    let tracked = git.repository().tracked();
+    let here = tracked
+        .below(b"")
+        .filter(|(_, kind)| *kind == TrackedKind::Submodule)
+        .filter_map(|(name, _)| std::str::from_utf8(name).ok());
+    for name in here.take(MOST_SUBMODULES) {
+        let folder = top.join(name);
+        let Some(shown) = root
+            .canonicalize()
+            .ok()
+            .and_then(|root| Some(folder.strip_prefix(root).ok()?.to_string_lossy().into_owned()))
+        else {
+            continue;
+        };
+        // One whose repository does not point back is not looked into.
+        if Repository::at(&folder).is_err() {
+            continue;
+        }
+        let wanted = format!("{from}:{name}");
+        let inside = git
+            .run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted])
+            .and_then(|commit| difference(&Git::open(&folder)?, commit.trim()));
+        let Ok(inside) = inside else { continue };
+        let below = |path: String| format!("{shown}/{path}");
+        change
+            .files
+            .extend(inside.files.into_iter().map(|(path, lines)| (below(path), lines)));
+        change.removed.extend(inside.removed.into_iter().map(below));
+        change
+            .renamed
+            .extend(inside.renamed.into_iter().map(|(old, new)| (below(old), below(new))));
+    }
 }
 
 /// Reads a unified diff without context.
@@ -200,73 +238,6 @@ fn hunk_ranges(hunk: &str) -> Option<((u32, u32), (u32, u32))> {
 fn unquoted(path: &str, prefix: &str) -> String {
     let path = path.trim_end_matches(['\t', '\r']).trim_matches('"');
     path.strip_prefix(prefix).unwrap_or(path).to_string()
-}
-
-/// Runs git at `root` and gives what it prints. The error is what it says.
-fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut child = Command::new("git")
-        .current_dir(root)
-        .args([
-            "--no-pager",
-            "-c",
-            "core.hooksPath=/dev/null",
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.quotePath=false",
-        ])
-        .args([
-            "-c",
-            "diff.external=",
-            "-c",
-            "log.showSignature=false",
-            "-c",
-            "core.pager=cat",
-        ])
-        .args(arguments)
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        // The empty tree: no attribute of the repository can name a filter to run.
-        .env("GIT_ATTR_SOURCE", "4b825dc642cb6eb9a060e54bf8d69288fbee4904")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("git cannot be run: {error}"))?;
-    let (output, errors) = (child.stdout.take(), child.stderr.take());
-    let reader = std::thread::spawn(move || read_all(output));
-    let complaints = std::thread::spawn(move || read_all(errors));
-    let started = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) if started.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(2)),
-            _ => break None,
-        }
-    };
-    if status.is_none() {
-        // Already gone is as good.
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-    let text = reader.join().unwrap_or_default();
-    let complaint = complaints.join().unwrap_or_default();
-    match status {
-        Some(status) if status.success() => Ok(text),
-        Some(_) => Err(format!("git: {}", complaint.lines().next().unwrap_or("it failed"))),
-        None => Err(format!("git took longer than {} seconds", PATIENCE.as_secs())),
-    }
-}
-
-fn read_all(stream: Option<impl Read>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(stream) = stream {
-        // What was read before an error is still what git said.
-        let _ = stream.take(MOST_OUTPUT).read_to_end(&mut bytes);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

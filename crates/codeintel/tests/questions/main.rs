@@ -10,6 +10,8 @@ mod contracts_fixture;
 mod contracts_frameworks;
 mod cross_repository;
 mod descriptors;
+#[cfg(unix)]
+mod hostile_git;
 mod laravel;
 mod lookups;
 mod search;

@@ -76,6 +76,11 @@ pub fn read_source(root: &Path, path: &str) -> io::Result<(String, [u8; 32])> {
     }
 }
 
+/// Reads a regular file beneath a folder, reached through no link; the reason where it is none or longer than `limit` bytes.
+pub fn read_regular(folder: &Path, path: &str, limit: u64) -> Result<Vec<u8>, SkipReason> {
+    read_bytes(folder, path, limit)
+}
+
 /// Reads at most `limit` bytes of a regular file.
 pub(crate) fn read_bytes(root: &Path, path: &str, limit: u64) -> Result<Vec<u8>, SkipReason> {
     let reason = |error: io::Error| match error.kind() {

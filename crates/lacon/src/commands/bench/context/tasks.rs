@@ -2,9 +2,8 @@
 //! links, lists of files) is taken out, or the answer would stand in the question.
 
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use codeintel::Workspace;
 
 use crate::failure::Failure;
@@ -325,58 +324,12 @@ fn is_export(line: &str) -> bool {
 
 /// A copy of the repository at a commit, with the history up to it and nothing later.
 pub(super) fn checkout(repository: &Path, commit: &str, target: &Path) -> Result<(), Failure> {
-    let hash = git(
-        repository,
-        &[
-            "rev-parse",
-            "--verify",
-            "--end-of-options",
-            &format!("{commit}^{{commit}}"),
-        ],
-    )?;
-    let source = repository.canonicalize()?;
-    let (source, target_text) = (
-        source.to_string_lossy().into_owned(),
-        target.to_string_lossy().into_owned(),
-    );
-    git(
-        Path::new("."),
-        &[
-            "clone",
-            "--quiet",
-            "--shared",
-            "--no-checkout",
-            "--",
-            &source,
-            &target_text,
-        ],
-    )?;
-    git(
-        target,
-        &[
-            "-c",
-            "advice.detachedHead=false",
-            "checkout",
-            "--quiet",
-            "--detach",
-            hash.trim(),
-        ],
-    )?;
-    Ok(())
+    Ok(codeintel::git::copy_at(repository, commit, target)?)
 }
 
 fn git(directory: &Path, arguments: &[&str]) -> Result<String, Failure> {
-    let done = Command::new("git")
-        .current_dir(directory)
-        .args(["-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"])
-        .args(arguments)
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .output()
-        .context("git cannot be run")?;
-    if !done.status.success() {
-        return Err(anyhow!("git: {}", String::from_utf8_lossy(&done.stderr).trim()).into());
-    }
-    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    let git = codeintel::git::Git::open(directory)?.with_patience(std::time::Duration::from_secs(600));
+    Ok(git.run(arguments)?)
 }
 
 #[cfg(test)]
