@@ -7,11 +7,15 @@
 //! path = "services/shop"   # relative to this file
 //! index_dir = "/var/lacon" # where its index is kept, if not in `.lacon` inside it
 //! ```
+//!
+//! A file that is named on the command line is the user's, and may name folders anywhere. One that is found in a tree came with the
+//! tree: it may name what lies inside of it.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use gateway::config::nearest;
+use index::scan::SkipReason;
 use serde::Deserialize;
 
 use crate::failure::{Explain, Failure};
@@ -48,10 +52,10 @@ const ENTRY_KEYS: [&str; 3] = ["name", "path", "index_dir"];
 pub(crate) fn repositories(paths: &[PathBuf], index_dir: Option<&Path>) -> Result<Vec<Declared>, Failure> {
     let mut found: Vec<Declared> = Vec::new();
     for path in paths {
-        match list_at(path) {
-            Some(file) => {
-                let listed = read(&file)
-                    .with_context(|| format!("`{}` does not list repositories", file.display()))
+        match list_at(path).bad_input()? {
+            Some(list) => {
+                let listed = read(&list)
+                    .with_context(|| format!("`{}` does not list repositories", list.file.display()))
                     .bad_input()?;
                 for repository in listed {
                     add(&mut found, repository).bad_input()?;
@@ -82,21 +86,84 @@ pub(crate) fn repositories(paths: &[PathBuf], index_dir: Option<&Path>) -> Resul
     Ok(found)
 }
 
+/// A file that lists repositories.
+struct List {
+    file: PathBuf,
+    text: String,
+    /// The tree it was found in, unless the user named the file itself.
+    found_in: Option<PathBuf>,
+}
+
 /// The file that lists repositories, if the path is one or has one.
-fn list_at(path: &Path) -> Option<PathBuf> {
+fn list_at(path: &Path) -> anyhow::Result<Option<List>> {
     if path.is_file() && path.extension().is_some_and(|extension| extension == "toml") {
-        return Some(path.to_path_buf());
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        return Ok(Some(List {
+            file: path.to_path_buf(),
+            text,
+            found_in: None,
+        }));
     }
-    let list = path.join(LIST);
-    if list.is_file() {
-        return Some(list);
+    let Ok(tree) = path.canonicalize() else { return Ok(None) };
+    let list = |name: &str, text: String| List {
+        file: path.join(name),
+        text,
+        found_in: Some(tree.clone()),
+    };
+    if let Some(text) = found(&tree, LIST)? {
+        return Ok(Some(list(LIST, text)));
     }
-    let settings = path.join(SETTINGS);
-    let text = std::fs::read_to_string(&settings).ok()?;
-    // A file that does not parse is reported by whoever needs its settings.
-    let table: toml::Table = text.parse().ok()?;
+    // A file that cannot be read, or does not parse, is reported by whoever needs its settings.
+    let Ok(Some(text)) = found(&tree, SETTINGS) else {
+        return Ok(None);
+    };
+    let Ok(table) = text.parse::<toml::Table>() else {
+        return Ok(None);
+    };
     let lists = |key: &String| key == "repository" || is_misspelled(key);
-    table.keys().any(lists).then_some(settings)
+    Ok(table.keys().any(lists).then(|| list(SETTINGS, text)))
+}
+
+/// The text of a file that may lie in a tree. What is no regular file there is not opened: a pipe would be waited for.
+fn found(tree: &Path, name: &str) -> anyhow::Result<Option<String>> {
+    const MOST: u64 = 1 << 20;
+    match index::scan::read_regular(tree, name, MOST) {
+        Ok(bytes) => Ok(Some(
+            String::from_utf8(bytes).with_context(|| format!("`{name}` is not UTF-8"))?,
+        )),
+        Err(SkipReason::Vanished) => Ok(None),
+        // A tree that cannot be read at all is reported by whoever opens it.
+        Err(_) if !tree.join(name).exists() => Ok(None),
+        Err(reason) => bail!(
+            "`{}` is not read ({}): it must be a regular file of at most 1 MB, not a link, a pipe or a device",
+            tree.join(name).display(),
+            reason.as_str()
+        ),
+    }
+}
+
+/// Refuses a folder outside of the tree that the list was found in.
+fn confined(list: &List, folder: &Path, key: &str) -> anyhow::Result<()> {
+    let Some(tree) = &list.found_in else { return Ok(()) };
+    // What is not there yet lies where the nearest folder leads that is.
+    let mut above = folder.ancestors();
+    let nearest = above.find_map(|above| above.canonicalize().ok());
+    let is_inside = nearest.is_some_and(|nearest| nearest.starts_with(tree));
+    let parts = folder
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase());
+    let leads_back = folder.components().any(|part| part == std::path::Component::ParentDir);
+    let in_git = key == "index_dir" && parts.into_iter().any(|part| part == ".git");
+    if is_inside && !in_git && (!leads_back || folder.canonicalize().is_ok()) {
+        return Ok(());
+    }
+    bail!(
+        "`{key}` leads to `{}`, and a file that comes with a tree may only name folders inside of it (`{}`); \
+         to use it all the same, name the file itself: `{}`",
+        folder.display(),
+        tree.display(),
+        list.file.display()
+    )
 }
 
 /// Whether a key of the settings was meant to be `repository`: the other tables belong to others, who check them.
@@ -104,8 +171,8 @@ fn is_misspelled(key: &str) -> bool {
     key.starts_with("repo") || key == "workspace"
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<Declared>> {
-    let text = std::fs::read_to_string(file)?;
+fn read(list: &List) -> anyhow::Result<Vec<Declared>> {
+    let (file, text) = (&list.file, &list.text);
     let table: toml::Table = text.parse()?;
     let is_settings = file.file_name().is_some_and(|name| name == SETTINGS);
     for key in table.keys().filter(|key| *key != "repository") {
@@ -121,14 +188,20 @@ fn read(file: &Path) -> anyhow::Result<Vec<Declared>> {
             bail!("repository {}: unknown key `{key}`; did you mean `{near}`?", number + 1);
         }
     }
-    let listed: File = toml::from_str(&text)?;
+    let listed: File = toml::from_str(text)?;
     if listed.repository.is_empty() {
         bail!("there is no [[repository]] in it");
     }
     let base = file.parent().unwrap_or(Path::new("."));
     let mut found = Vec::new();
     for (number, entry) in listed.repository.into_iter().enumerate() {
-        let root = directory(&base.join(&entry.path)).with_context(|| format!("repository {}", number + 1))?;
+        let which = || format!("repository {}", number + 1);
+        let root = directory(&base.join(&entry.path)).with_context(which)?;
+        confined(list, &root, "path").with_context(which)?;
+        let index_dir = entry.index_dir.map(|directory| base.join(directory));
+        if let Some(index_dir) = &index_dir {
+            confined(list, index_dir, "index_dir").with_context(which)?;
+        }
         if let Some(name) = &entry.name
             && (name.is_empty() || name == "*" || name.contains(['/', ':', '\n', '\t']))
         {
@@ -140,7 +213,7 @@ fn read(file: &Path) -> anyhow::Result<Vec<Declared>> {
         found.push(Declared {
             name: entry.name.unwrap_or_default(),
             root,
-            index_dir: entry.index_dir.map(|directory| base.join(directory)),
+            index_dir,
         });
     }
     Ok(found)
@@ -232,6 +305,64 @@ mod tests {
             names(&repositories(&[settings.path().to_path_buf()], None).unwrap()),
             ["web"]
         );
+    }
+
+    #[test]
+    fn a_list_that_comes_with_a_tree_stays_inside_of_it() {
+        let base = trees();
+        let tree = base.path().join("one");
+        std::fs::create_dir(tree.join(".git")).unwrap();
+        let three = base.path().join("three");
+        let outside = three.display();
+        let texts = [
+            "[[repository]]\npath = \"../three\"\n".to_string(),
+            format!("[[repository]]\npath = \"{outside}\"\n"),
+            format!("[[repository]]\npath = \"app\"\nindex_dir = \"{outside}/kept\"\n"),
+            "[[repository]]\npath = \"app\"\nindex_dir = \"../three/kept\"\n".to_string(),
+            "[[repository]]\npath = \"app\"\nindex_dir = \"new/../../three\"\n".to_string(),
+        ];
+        for text in &texts {
+            for name in [LIST, SETTINGS] {
+                let file = tree.join(name);
+                std::fs::write(&file, text).unwrap();
+                let refused = repositories(&[tree.clone()], None).unwrap_err();
+                let message = format!("{:#}", refused.error);
+                assert!(message.contains("a file that comes with a tree"), "{text}: {message}");
+                // Named by the user, it may.
+                assert_eq!(repositories(&[file.clone()], None).unwrap().len(), 1, "{text}");
+                std::fs::remove_file(file).unwrap();
+            }
+        }
+        let list = |text: &str| {
+            std::fs::write(tree.join(LIST), text).unwrap();
+            repositories(&[tree.clone()], None)
+        };
+        assert!(list("[[repository]]\npath = \"app\"\nindex_dir = \".git/hooks\"\n").is_err());
+        assert!(list("[[repository]]\npath = \"app\"\nindex_dir = \"kept\"\n").is_ok());
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(base.path().join("three"), tree.join("link")).unwrap();
+            assert!(list("[[repository]]\npath = \"link\"\n").is_err());
+            assert!(list("[[repository]]\npath = \"app\"\nindex_dir = \"link/kept\"\n").is_err());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        for name in [LIST, SETTINGS] {
+            let base = trees();
+            let made = std::process::Command::new("mkfifo")
+                .arg(base.path().join(name))
+                .status();
+            assert!(made.unwrap().success());
+            let listed = repositories(&[base.path().to_path_buf()], None);
+            assert_eq!(
+                listed.is_err(),
+                name == LIST,
+                "settings are reported by whoever needs them"
+            );
+        }
     }
 
     #[test]
