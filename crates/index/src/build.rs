@@ -20,7 +20,7 @@ use crate::scan::{Config, ConfigError, SkipReason, Stamp, unescape_path, walk};
 use crate::search::{Keeper, TreeFile};
 use crate::snapshot::segment::Segment;
 use crate::snapshot::{Snapshot, SnapshotError};
-use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Stats, StoreError, WriterLock, repair};
+use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Place, Stats, StoreError, WriterLock, repair};
 use crate::tree::{Keep, Resolve};
 pub use glance::{Glance, glance};
 use state::State;
@@ -143,7 +143,12 @@ pub struct Indexer {
     /// When mending failed last.
     not_mended: Option<Instant>,
     notices: Vec<Notice>,
+    /// Updates so far.
+    updates: u32,
 }
+
+/// After so many updates, facts that nobody needs are looked for.
+const UPDATES_UNTIL_COLLECTION: u32 = 64;
 
 impl Indexer {
     /// Opens the index of `root` for writing.
@@ -211,6 +216,7 @@ impl Indexer {
             stamp,
             not_mended: None,
             notices,
+            updates: 0,
         })
     }
 
@@ -274,10 +280,30 @@ impl Indexer {
                 !self.options.without_search,
             )
         })?;
-        match survey {
-            Some(survey) => self.finish(survey, Keep::ForUpdates, start, Duration::ZERO),
-            None => self.build(),
+        let Some(survey) = survey else {
+            return self.build();
+        };
+        let report = self.finish(survey, Keep::ForUpdates, start, Duration::ZERO)?;
+        // A server that follows edits for weeks stores facts of every version of a file.
+        self.updates += 1;
+        if self.updates.is_multiple_of(UPDATES_UNTIL_COLLECTION) && self.facts.is_crowded() {
+            let live: Vec<FactsKey> = self.survey.iter().flat_map(|survey| survey.keys()).collect();
+            self.facts.collect(&live)?;
         }
+        Ok(report)
+    }
+
+    /// Whether an index of git was written since it was last looked at: other files may be tracked.
+    pub fn git_is_written(&self) -> bool {
+        let mut indexes = self.survey.iter().flat_map(|survey| &survey.indexes);
+        indexes.any(crate::scan::GitIndex::is_written)
+    }
+
+    /// Makes the index directory anew, where it was removed. The next build writes everything.
+    pub fn reopen(&mut self) -> Result<(), BuildError> {
+        let root = self.root().to_path_buf();
+        *self = Indexer::with_resolver(&root, self.options.clone(), self.make_resolver)?;
+        Ok(())
     }
 
     /// Computes what an update needs, so that the first one is as fast as the others. A build that found nothing to do
@@ -429,8 +455,8 @@ impl Indexer {
 
 impl Drop for Indexer {
     fn drop(&mut self) {
-        // A cache that cannot be saved costs time later, nothing else.
-        if self.survey.is_some() {
+        // A cache that cannot be saved costs time later, nothing else. What took the place of this index is not touched.
+        if self.survey.is_some() && self.directory.place() == Place::Same {
             drop(self.stats.save(&self.directory));
         }
     }

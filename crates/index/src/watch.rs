@@ -1,17 +1,19 @@
 //! Keeps a snapshot up to date while files change: collects events until the tree is quiet, then updates once.
 //!
 //! Events only say where to look. What is there is read from the disk, so a lost or doubled event cannot make the snapshot
-//! wrong: where the system says that it lost some, the whole tree is looked at.
+//! wrong: where the system says that it lost some, the whole tree is looked at. Where it reports none at all, it is looked at
+//! now and then.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use notify::{EventKind, RecursiveMode, Watcher};
 
 use crate::build::{BuildError, Indexer, Report};
+use crate::store::Place;
 
 /// How patient a watch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,10 @@ pub struct Patience {
     /// What makes updates fast is held in memory for this long after the last change. The change after a longer rest is
     /// resolved anew.
     pub ready: Duration,
+    /// Where the system does not report changes, the tree is looked at this often, or more rarely where that takes long.
+    pub poll: Duration,
+    /// An index that was removed is made anew when nothing happened for this long: the whole tree may be about to go.
+    pub settle: Duration,
 }
 
 impl Default for Patience {
@@ -31,6 +37,8 @@ impl Default for Patience {
             quiet: Duration::from_millis(20),
             at_most: Duration::from_millis(250),
             ready: Duration::from_secs(300),
+            poll: Duration::from_secs(2),
+            settle: Duration::from_secs(2),
         }
     }
 }
@@ -45,6 +53,8 @@ pub enum Watched {
     Idle,
     /// What was held for updates has been let go.
     Rested,
+    /// The system does not report every change, for this reason: the tree is looked at now and then.
+    Polling(String),
 }
 
 /// Why a watch cannot go on.
@@ -53,15 +63,16 @@ pub enum WatchError {
     /// The first build failed.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The system does not report changes.
-    #[error("cannot watch `{}`", path.display())]
-    Notify {
+    /// There is nothing to follow any more.
+    #[error("`{}` was moved or removed: start again where it is now", path.display())]
+    Gone {
         /// The tree.
         path: PathBuf,
-        /// Why.
-        source: notify::Error,
     },
 }
+
+/// Looking again takes at most one part in this many of the time.
+const POLL_SHARE: u32 = 20;
 
 /// Builds, then follows changes until `hear` says to stop.
 pub fn watch(
@@ -71,15 +82,24 @@ pub fn watch(
 ) -> Result<(), WatchError> {
     let root = indexer.root().to_path_buf();
     let index = indexer.directory().location().directory.clone();
-    let failed = |source| WatchError::Notify {
-        path: root.clone(),
-        source,
-    };
     let (sender, receiver) = channel();
-    // Watching starts before the first build, so that no change falls between the two.
-    let mut watcher = notify::recommended_watcher(sender).map_err(failed)?;
-    watcher.watch(&root, RecursiveMode::Recursive).map_err(failed)?;
+    // Watching starts before the first build, so that no change falls between the two. Where it cannot, there is an index all the same.
+    let watcher = start(&root, sender.clone());
+    let mut polling = None;
+    let _watcher = match watcher {
+        Ok(watcher) => Some(watcher),
+        Err(error) => {
+            polling = Some(Polling::new(patience));
+            if hear(Watched::Polling(explained(&error))).is_break() {
+                return Ok(());
+            }
+            None
+        }
+    };
     let report = indexer.build()?;
+    if let Some(polling) = &mut polling {
+        polling.looked(report.time.total);
+    }
     if hear(Watched::Built(Box::new(report))).is_break() {
         return Ok(());
     }
@@ -89,10 +109,38 @@ pub fn watch(
         return Ok(());
     }
     let mut changed: Option<Instant> = None;
+    let mut index_gone: Option<Instant> = None;
     loop {
-        let collected = collect(&receiver, &root, &index, patience);
+        let mut collected = collect(&receiver, &root, &index, patience);
         if matches!(collected, Collected::Paths(_) | Collected::Everything) {
             changed = Some(Instant::now());
+        }
+        match indexer.directory().place() {
+            Place::TreeGone => return Err(WatchError::Gone { path: root }),
+            Place::IndexGone => {
+                // Whoever removes the whole tree starts somewhere: nothing is written while anything goes on.
+                let since = *index_gone.get_or_insert_with(Instant::now);
+                let last = changed.map_or(since, |changed| changed.max(since));
+                if last.elapsed() < patience.settle || is_empty(&root, &index) {
+                    if hear(Watched::Idle).is_break() {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                indexer.reopen()?;
+                collected = Collected::Everything;
+            }
+            Place::Same => {}
+        }
+        index_gone = None;
+        // Git replaces its index where nobody watches: beside a linked work tree, above the root of a part.
+        if matches!(collected, Collected::Nothing) && indexer.git_is_written() {
+            collected = Collected::Paths(Vec::new());
+        }
+        if let (Collected::Nothing, Some(polling)) = (&collected, &polling)
+            && polling.is_due()
+        {
+            collected = Collected::Everything;
         }
         let step = match collected {
             Collected::Nothing if changed.is_some_and(|changed| changed.elapsed() >= patience.ready) => {
@@ -109,16 +157,26 @@ pub fn watch(
                 Err(error) => Watched::Failed(error),
             },
             Collected::Closed => return Ok(()),
+            Collected::Unwatched(reason) => {
+                polling.get_or_insert_with(|| Polling::new(patience));
+                Watched::Polling(reason)
+            }
             Collected::Paths(paths) => match indexer.update(&paths) {
                 Ok(report) if report.changed => Watched::Built(Box::new(report)),
                 Ok(_) => continue,
                 Err(error) => Watched::Failed(error),
             },
-            Collected::Everything => match indexer.build() {
-                Ok(report) if report.changed => Watched::Built(Box::new(report)),
-                Ok(_) => continue,
-                Err(error) => Watched::Failed(error),
-            },
+            Collected::Everything => {
+                let built = indexer.build();
+                if let (Some(polling), Ok(report)) = (&mut polling, &built) {
+                    polling.looked(report.time.total);
+                }
+                match built {
+                    Ok(report) if report.changed => Watched::Built(Box::new(report)),
+                    Ok(_) => Watched::Idle,
+                    Err(error) => Watched::Failed(error),
+                }
+            }
         };
         if hear(step).is_break() {
             return Ok(());
@@ -126,10 +184,61 @@ pub fn watch(
     }
 }
 
+fn start(root: &Path, sender: Sender<notify::Result<notify::Event>>) -> notify::Result<notify::RecommendedWatcher> {
+    let mut watcher = notify::recommended_watcher(sender)?;
+    watcher.watch(root, RecursiveMode::Recursive)?;
+    Ok(watcher)
+}
+
+/// Why the system does not report changes, and what to do about it.
+fn explained(error: &notify::Error) -> String {
+    match &error.kind {
+        notify::ErrorKind::MaxFilesWatch => {
+            "the limit of watched folders is reached (`sysctl fs.inotify.max_user_watches` raises it)".to_string()
+        }
+        // More instances than a user may have.
+        notify::ErrorKind::Io(error) if error.raw_os_error() == Some(24) => {
+            "the limit of watchers is reached (`sysctl fs.inotify.max_user_instances` raises it)".to_string()
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// When a tree that cannot be watched is looked at next.
+struct Polling {
+    least: Duration,
+    next: Instant,
+}
+
+impl Polling {
+    fn new(patience: Patience) -> Polling {
+        Polling {
+            least: patience.poll,
+            next: Instant::now(),
+        }
+    }
+
+    fn looked(&mut self, took: Duration) {
+        self.next = Instant::now() + self.least.max(took * POLL_SHARE);
+    }
+
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.next
+    }
+}
+
+/// Whether a tree has nothing but its index left.
+fn is_empty(root: &Path, index: &Path) -> bool {
+    let mut entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    !entries.any(|entry| entry.path() != index)
+}
+
 enum Collected {
     Nothing,
     Paths(Vec<PathBuf>),
     Everything,
+    /// Further changes are not reported.
+    Unwatched(String),
     Closed,
 }
 
@@ -167,6 +276,10 @@ fn collect(
                     began.get_or_insert_with(Instant::now);
                 }
             }
+            // Folders that were made since have no watch.
+            Ok(Err(error)) if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {
+                return Collected::Unwatched(explained(&error));
+            }
             Ok(Err(_)) => {
                 everything = true;
                 began.get_or_insert_with(Instant::now);
@@ -196,5 +309,5 @@ fn concerns(path: &Path, root: &Path, index: &Path) -> bool {
             Some(".git" | ".lacon" | "node_modules" | "__pycache__")
         )
     });
-    !is_private || relative.ends_with(".git/info/exclude")
+    !is_private || relative.ends_with(".git/info/exclude") || relative.ends_with(".git")
 }

@@ -212,6 +212,12 @@ impl FactsStore {
             .then_some(Notice::DamagedFacts)
     }
 
+    /// Whether [`FactsStore::collect`] might have something to do.
+    pub fn is_crowded(&self) -> bool {
+        let packs = self.packs();
+        packs.len() > MANY_PACKS || packs.iter().map(|(_, pack)| pack.size()).sum::<u64>() > KEEP_BYTES
+    }
+
     /// Merges packs when there are many, and drops the oldest facts that the tree does not need when there is too much.
     pub fn collect(&self, live: &[FactsKey]) -> Result<(), StoreError> {
         let packs = self.packs().clone();

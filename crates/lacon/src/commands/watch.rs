@@ -107,6 +107,10 @@ fn follow(
     watch(&mut indexer, Patience::default(), |event| match event {
         Watched::Idle if is_over.load(Ordering::Relaxed) => ControlFlow::Break(()),
         Watched::Idle | Watched::Rested => ControlFlow::Continue(()),
+        Watched::Polling(why) => {
+            tracing::warn!("changes are looked for every few seconds: {why}");
+            ControlFlow::Continue(())
+        }
         Watched::Failed(error) => {
             tracing::warn!("{error}");
             ControlFlow::Continue(())

@@ -52,6 +52,8 @@ struct Tree {
 struct Told {
     /// What the index still lacks, in words.
     note: Option<String>,
+    /// Why nothing more is to be expected, and what to do, while that is so.
+    ended: Option<String>,
     /// This process keeps the index up to date.
     kept: bool,
     /// There is an index to answer from, however old.
@@ -269,6 +271,10 @@ fn together(trees: &[Tree], notes: &[Option<String>]) -> Workspace {
 
 fn missing(trees: &[Tree], notes: &[Option<String>]) -> Refusal {
     let name = trees.first().map_or("", |tree| tree.name.as_str());
+    // Whoever is told to ask again does so: only where something will come.
+    if let Some(ended) = trees.iter().find_map(|tree| lock(&tree.told).ended.clone()) {
+        return refusal("no_index", format!("`{name}`: {ended}"));
+    }
     match notes.iter().flatten().next() {
         Some(note) => refusal("index_building", format!("`{name}`: {note}; ask again in a moment")),
         None => match trees.first().and_then(unreadable) {
@@ -303,8 +309,18 @@ const TAKE_OVER: Duration = Duration::from_secs(5);
 /// Files of a tree that are indexed first, where there is no index yet and the tree is much larger.
 const GLANCE: usize = 400;
 
-/// Writes the index of a tree for as long as nobody else does.
+/// How long to wait before trying again what failed.
+const TRY_AGAIN: Duration = Duration::from_secs(15);
+
+/// Writes the index of a tree for as long as nobody else does. What fails is said, and tried again now and then: a tree that was
+/// moved may come back, a disk may have room again.
 fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stopping: &AtomicBool) {
+    let pause = |time: Duration| {
+        let until = std::time::Instant::now() + time;
+        while !stopping.load(Ordering::Relaxed) && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(250));
+        }
+    };
     while !stopping.load(Ordering::Relaxed) {
         let hearer = told.clone();
         let options = Options {
@@ -317,45 +333,80 @@ fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stoppi
                 {
                     let mut told = lock(told);
                     (told.kept, told.built) = (true, indexer.directory().location().snapshot().exists());
+                    told.ended = None;
                 }
                 look_first(&indexer, told);
-                let mut failed = false;
-                let watched = watch(&mut indexer, Patience::default(), |event| {
-                    match event {
-                        Watched::Failed(error) => {
-                            failed = true;
-                            lock(told).note = Some(format!("the last update failed: {error}"));
-                        }
-                        Watched::Rested => crate::memory::tidy(),
-                        Watched::Idle if failed => {}
-                        Watched::Built(_) | Watched::Idle => {
-                            failed = false;
-                            let mut told = lock(told);
-                            (told.note, told.built) = (None, true);
-                        }
-                    }
-                    match stopping.load(Ordering::Relaxed) {
-                        true => ControlFlow::Break(()),
-                        false => ControlFlow::Continue(()),
-                    }
-                });
+                let followed = follow(&mut indexer, root, told, stopping);
                 lock(told).kept = false;
-                if let Err(error) = watched {
-                    tracing::warn!(%error, root = %root.display(), "the index is not kept up to date");
-                    lock(told).note = Some(format!("the index is not kept up to date: {error}"));
+                match followed {
+                    Ok(()) => return,
+                    Err(error) => end(told, root, &format!("the index is not kept up to date: {error}")),
                 }
-                return;
+                drop(indexer);
+                pause(TRY_AGAIN);
             }
             // Another process keeps it: its snapshots are followed.
-            Err(BuildError::Store(StoreError::Locked { .. })) => lock(told).note = None,
+            Err(BuildError::Store(StoreError::Locked { .. })) => {
+                let mut told = lock(told);
+                (told.note, told.ended) = (None, None);
+                drop(told);
+                pause(TAKE_OVER);
+            }
             Err(error) => {
-                tracing::warn!(%error, root = %root.display(), "the index cannot be written");
-                lock(told).note = Some(format!("the index cannot be kept up to date: {error}"));
-                return;
+                let gone = !root.is_dir();
+                end(
+                    told,
+                    root,
+                    &match gone {
+                        true => format!("`{}` was moved or removed: start again where it is now", root.display()),
+                        false => format!("the index cannot be kept up to date: {error}"),
+                    },
+                );
+                pause(TRY_AGAIN);
             }
         }
-        std::thread::sleep(TAKE_OVER);
     }
+}
+
+/// Notes that nothing more is to be expected.
+fn end(told: &Mutex<Told>, root: &Path, why: &str) {
+    let mut told = lock(told);
+    if told.ended.as_deref() != Some(why) {
+        tracing::warn!(root = %root.display(), "{why}");
+    }
+    (told.note, told.ended) = (Some(why.to_string()), Some(why.to_string()));
+}
+
+/// Builds the index and follows changes until the process stops, or nothing is left to follow.
+fn follow(
+    indexer: &mut Indexer,
+    root: &Path,
+    told: &Mutex<Told>,
+    stopping: &AtomicBool,
+) -> Result<(), index::watch::WatchError> {
+    let mut failed = false;
+    watch(indexer, Patience::default(), |event| {
+        match event {
+            Watched::Failed(error) => {
+                failed = true;
+                lock(told).note = Some(format!("the last update failed: {error}"));
+            }
+            Watched::Rested => crate::memory::tidy(),
+            Watched::Polling(why) => {
+                tracing::warn!(root = %root.display(), "changes are looked for every few seconds: {why}");
+            }
+            Watched::Idle if failed => {}
+            Watched::Built(_) | Watched::Idle => {
+                failed = false;
+                let mut told = lock(told);
+                (told.note, told.built, told.ended) = (None, true, None);
+            }
+        }
+        match stopping.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })
 }
 
 /// Where nothing is known of a large tree yet, indexes a part of it to answer from while the whole is built. The part has a
