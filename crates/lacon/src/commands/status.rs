@@ -21,7 +21,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     place: Place,
 
-    /// List every file that was left out, with the reason
+    /// List every file and folder that was left out, with the reason and the rule
     #[arg(long)]
     skipped: bool,
 
@@ -58,7 +58,16 @@ struct Skipped {
     path: String,
     reason: &'static str,
     bytes: u64,
+    /// Files in it, where it is a folder; no more than [`MOST_COUNTED`] are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<usize>,
+    /// The rule that leaves it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
 }
+
+/// Files of one folder that are counted.
+const MOST_COUNTED: usize = 20_000;
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let declared = repositories(std::slice::from_ref(&args.place.root), args.place.index_dir.as_deref())?;
@@ -96,7 +105,13 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         ));
         output.line(status.contents.text());
         for file in &status.skipped_files {
-            output.line(format!("  {:<12} {:>10}  {}", file.reason, size(file.bytes), file.path));
+            let much = match file.files {
+                Some(MOST_COUNTED) => format!("≥{MOST_COUNTED} files"),
+                Some(count) => format!("{count} files"),
+                None => size(file.bytes),
+            };
+            let rule = file.rule.as_ref().map(|rule| format!(": {rule}")).unwrap_or_default();
+            output.line(format!("  {:<15} {much:>12}  {}{rule}", file.reason, file.path));
         }
     }
     Ok(())
@@ -122,14 +137,7 @@ fn status(location: &Location, args: &Args) -> Result<Status, Failure> {
     let disk = Directory::create(location.clone())?.disk_usage();
     let skipped_files = match args.skipped {
         false => Vec::new(),
-        true => snapshot
-            .skipped()
-            .map(|file| Skipped {
-                path: file.path.into_owned(),
-                reason: file.reason.as_str(),
-                bytes: file.size,
-            })
-            .collect(),
+        true => skipped(&snapshot, location)?,
     };
     let contents = Contents::new(&snapshot);
     if let Some(damage) = snapshot.damage() {
@@ -148,6 +156,39 @@ fn status(location: &Location, args: &Args) -> Result<Status, Failure> {
         },
         skipped_files,
     })
+}
+
+/// Every file that was left out while reading, and what rules leave out, by path.
+fn skipped(snapshot: &Snapshot, location: &Location) -> Result<Vec<Skipped>, Failure> {
+    let root = &location.root;
+    let config = index::scan::Config::load(root)?;
+    let mut all: Vec<Skipped> = snapshot
+        .skipped()
+        .map(|file| Skipped {
+            rule: index::scan::rule_of(root, &file.path, file.reason, &config),
+            path: file.path.into_owned(),
+            reason: file.reason.as_str(),
+            bytes: file.size,
+            files: None,
+        })
+        .collect();
+    all.extend(index::scan::left_out(root, &config)?.into_iter().map(|out| {
+        let size = std::fs::symlink_metadata(root.join(index::scan::unescape_path(&out.path)));
+        Skipped {
+            reason: out.by.as_str(),
+            bytes: match out.is_folder {
+                true => 0,
+                false => size.map_or(0, |metadata| metadata.len()),
+            },
+            files: out
+                .is_folder
+                .then(|| index::scan::count_files(root, &out.path, MOST_COUNTED)),
+            rule: out.rule,
+            path: out.path.into(),
+        }
+    }));
+    all.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(all)
 }
 
 /// What the hook of a session says: what is here, and when asking pays.
