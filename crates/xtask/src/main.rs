@@ -18,6 +18,8 @@ Usage: cargo xtask <chore>
   affected        the fast run before a commit: the format, and lints and tests of the crates whose own files
                   changed since HEAD, and of those that depend on them; installs nothing
   prepare         only install what the tests need
+  faults [N]      damage the index N (5000) times, mutate what is read N times, let every call of the disk fail, kill and
+                  pause while it is built: no answer changes without a word
   fuzz [N]        try N (5000) random histories of edits, new ones at each run: the index that followed is the
                   one built anew
 ";
@@ -30,6 +32,8 @@ fn main() -> ExitCode {
         ["test", "--all"] => prepare::prepare().and_then(|skips| test::test(skips, true)),
         ["affected"] => test::affected(),
         ["prepare"] => prepare::prepare().map(|skips| skips.print()),
+        ["faults"] => test::faults("5000"),
+        ["faults", damages] => test::faults(damages),
         ["fuzz"] => test::fuzz("5000"),
         ["fuzz", cases] => test::fuzz(cases),
         _ => {

@@ -76,6 +76,25 @@ pub(crate) fn fuzz(cases: &str) -> Result<()> {
         .env("PROPTEST_CASES", cases))
 }
 
+/// Damages an index so many times, mutates what is read so many times, lets every call of the disk fail in every way, and
+/// pauses a process for longer than any clock that was ever looked at.
+pub(crate) fn faults(damages: &str) -> Result<()> {
+    let test = |arguments: &[&str]| {
+        let mut command = cargo();
+        command
+            .args(["test", "--package"])
+            .args(arguments)
+            .args(["--nocapture"])
+            .env("LACON_FAULTS", damages)
+            .env("PROPTEST_CASES", damages)
+            .env("LACON_TEST_PAUSE", "35");
+        command
+    };
+    run(&mut test(&["index", "--lib", "--", "sweep", "fuzz", "blocks"]))?;
+    run(&mut test(&["index", "--test", "storage", "--", "damage", "pause", "killed"]))?;
+    run(&mut test(&["lacon", "--test", "damage", "--"]))
+}
+
 fn format(skips: &mut Skips) -> Result<()> {
     if !prepare::has_component("rustfmt") {
         skips.add("format", "the toolchain has no rustfmt (rustup component add rustfmt)");
