@@ -1,5 +1,6 @@
 //! The questions as an MCP server: one handler for both protocol eras and both transports.
 
+mod consent;
 mod prompts;
 mod resources;
 mod server;

@@ -152,6 +152,8 @@ pub(crate) struct Services {
     pub(crate) memory: Memory,
     /// Whether credentials in code are shown.
     pub(crate) credentials: Credentials,
+    /// Whether clients speak for the user whose programs would run, who may be asked whether a repository is trusted.
+    pub(crate) asks_user: bool,
 }
 
 /// What becomes of credentials in the code that an answer shows.
@@ -190,6 +192,7 @@ impl Default for Services {
             workbench: Workbench::default(),
             memory: Memory::default(),
             credentials: Credentials::default(),
+            asks_user: false,
         }
     }
 }

@@ -92,6 +92,7 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         services: Arc::new(Services {
             workbench: Workbench::allowing(&args.allow_edit),
             credentials: args.show_secrets.into(),
+            asks_user: args.http.is_none(),
             ..Services::default()
         }),
         permissions: Arc::new(permissions),

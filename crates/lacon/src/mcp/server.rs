@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
 use wire::Format;
 use wire::protocol::Refusal;
 
-use super::{prompts, resources};
+use super::{consent, prompts, resources};
 use crate::memory;
 use crate::sessions::Conversation;
 use crate::tools::answer::{Said, refused};
@@ -150,7 +150,11 @@ impl Asker {
                 {
                     self.tell(&mut told).await;
                 }
-                said => return said,
+                said => {
+                    // What writes is not done twice.
+                    let again = !tool.writes && consent::ask(&self.server.services, &self.context).await;
+                    return if again { self.once(tool, arguments).await } else { said };
+                }
             }
             tokio::select! {
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
