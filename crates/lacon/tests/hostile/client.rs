@@ -6,38 +6,26 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::stage::{SECRET, Stage};
+use crate::stage::{ASKED, Asked, SECRET, Stage};
 
-/// How long a language server is waited for that may not come.
-const PATIENCE_MS: u64 = 1500;
 /// How long a call may take in all.
 const LIMIT: Duration = Duration::from_secs(90);
 
-pub struct Client {
+pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     next: i64,
 }
 
-/// One symbol per language, and where its file is.
-const ASKED: &[(&str, &str)] = &[
-    ("greet", "lib.py"),
-    ("hello", "lib.ts"),
-    ("Wave", "lib.go"),
-    ("salute", "src/lib.rs"),
-    ("nod", "lib.php"),
-    ("bow", "lib.c"),
-    ("wink", "Lib.java"),
-];
-
 /// Tools that start language servers: these are asked about each language, the others about one.
 const OF_COMPILERS: &[&str] = &["find_references", "get_diagnostics", "hover"];
 
 impl Client {
-    pub fn start(stage: &Stage) -> Client {
+    pub(crate) fn start(stage: &Stage, variables: &[(&str, &str)]) -> Client {
         let mut child = stage
             .lacon()
+            .envs(variables.iter().copied())
             .args(["mcp", "--toolset", "all"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -58,7 +46,7 @@ impl Client {
         client
     }
 
-    pub fn ask_everything(&mut self) {
+    pub(crate) fn ask_everything(&mut self, stage: &Stage) {
         let listed = self.request("tools/list", json!({}));
         let tools = listed["result"]["tools"].as_array().unwrap().clone();
         assert!(tools.len() > 40, "{}", tools.len());
@@ -69,13 +57,11 @@ impl Client {
         }
         for tool in &tools {
             let name = tool["name"].as_str().unwrap();
-            let about = if OF_COMPILERS.contains(&name) {
-                ASKED
-            } else {
-                &ASKED[..1]
-            };
-            for (symbol, path) in about {
-                let said = self.call(name, arguments(&tool["inputSchema"], symbol, path));
+            // Where no real server is there, those of all languages may be planted.
+            let all = OF_COMPILERS.contains(&name) && stage.patience_ms < 1000;
+            let about = if all { ASKED } else { std::slice::from_ref(&stage.asked) };
+            for asked in about {
+                let said = self.call(name, arguments(&tool["inputSchema"], asked, stage.patience_ms));
                 assert!(!said.contains(SECRET), "{name} read what is outside: {said}");
             }
         }
@@ -124,7 +110,8 @@ impl Drop for Client {
 }
 
 /// Arguments by what they are called; whatever waits for a language server does.
-fn arguments(schema: &Value, symbol: &str, path: &str) -> Value {
+fn arguments(schema: &Value, asked: &Asked, patience_ms: u64) -> Value {
+    let (symbol, path) = (asked.symbol, asked.path);
     let mut arguments = Map::new();
     let required: Vec<&str> = schema["required"]
         .as_array()
@@ -135,7 +122,7 @@ fn arguments(schema: &Value, symbol: &str, path: &str) -> Value {
     for (name, about) in schema["properties"].as_object().into_iter().flatten() {
         let value = match name.as_str() {
             "wait" => json!("lsp"),
-            "max_wait_ms" => json!(PATIENCE_MS),
+            "max_wait_ms" => json!(patience_ms),
             "format" => json!("json"),
             "symbol" | "id" => json!(symbol),
             "base" => json!("HEAD"),

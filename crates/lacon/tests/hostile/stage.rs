@@ -13,32 +13,62 @@ use crate::verbs;
 use crate::ways::Way;
 
 /// Whether somebody has trusted it.
-pub enum Met {
+pub(crate) enum Met {
     Untrusted,
+    /// With servers in the sandbox, which keeps them from leaving a marker.
     Trusted,
+    /// With the sandbox switched off, so that the marker tells what ran.
+    TrustedInTheOpen,
 }
 
-pub struct Stage {
+pub(crate) struct Stage {
     _folder: tempfile::TempDir,
     way: &'static str,
     /// What is opened.
-    pub opened: PathBuf,
+    pub(crate) opened: PathBuf,
     /// The repository.
-    pub tree: PathBuf,
+    pub(crate) tree: PathBuf,
     /// Whatever is run writes here.
     markers: PathBuf,
     /// Files that nobody may change, with something that nobody may read.
-    pub bait: PathBuf,
+    pub(crate) bait: PathBuf,
     home: PathBuf,
-    pub path: OsString,
+    pub(crate) path: OsString,
+    /// What is asked about.
+    pub(crate) asked: Asked,
+    /// How long a language server is waited for that may not come.
+    pub(crate) patience_ms: u64,
 }
 
+/// A symbol, its file, and the server of its language.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) server: &'static str,
+    pub(crate) symbol: &'static str,
+    pub(crate) path: &'static str,
+}
+
+const fn asked(server: &'static str, symbol: &'static str, path: &'static str) -> Asked {
+    Asked { server, symbol, path }
+}
+
+/// One of each language.
+pub(crate) const ASKED: &[Asked] = &[
+    asked("basedpyright-langserver", "greet", "lib.py"),
+    asked("typescript-language-server", "hello", "lib.ts"),
+    asked("gopls", "Wave", "lib.go"),
+    asked("rust-analyzer", "salute", "src/lib.rs"),
+    asked("intelephense", "nod", "lib.php"),
+    asked("clangd", "bow", "lib.c"),
+    asked("jdtls", "wink", "Lib.java"),
+];
+
 /// What an answer must never hold.
-pub const SECRET: &str = "bait-that-nobody-may-read";
+pub(crate) const SECRET: &str = "bait-that-nobody-may-read";
 
 impl Stage {
     /// The repository of a way; nothing where programs that it needs are not here.
-    pub fn of(way: &Way) -> Option<Stage> {
+    pub(crate) fn of(way: &Way) -> Option<Stage> {
         if way.needs.iter().any(|program| !is_there(program)) {
             return None;
         }
@@ -52,7 +82,16 @@ impl Stage {
             markers: base.join("markers"),
             bait: base.join("bait"),
             home: base.join("home"),
-            path: testkit::tools::path_with_tools(),
+            asked: match way.needs.first() {
+                Some(server) => *ASKED.iter().find(|asked| asked.server == *server).unwrap(),
+                None => ASKED[0],
+            },
+            // Real servers take their time: only where the way is about one.
+            path: match way.needs {
+                [] => "/usr/local/bin:/usr/bin:/bin".into(),
+                _ => testkit::tools::path_with_tools(),
+            },
+            patience_ms: if way.needs.is_empty() { 300 } else { 4000 },
             _folder: folder,
         };
         for folder in [&stage.tree, &stage.markers, &stage.bait, &stage.home] {
@@ -115,48 +154,48 @@ impl Stage {
         );
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.tree.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     /// A program that leaves a marker, anywhere.
-    pub fn program_at(&self, path: &Path) {
+    pub(crate) fn program_at(&self, path: &Path) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, format!("#!/bin/sh\n{}\n", self.marking("program"))).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     /// The same in the tree.
-    pub fn program(&self, name: &str) {
+    pub(crate) fn program(&self, name: &str) {
         self.program_at(&self.tree.join(name));
     }
 
     /// The shell command that leaves a marker.
-    pub fn marking(&self, how: &str) -> String {
+    pub(crate) fn marking(&self, how: &str) -> String {
         format!("echo ran > {}", self.marker(how).display())
     }
 
     /// The file whose being there says that something ran.
-    pub fn marker(&self, how: &str) -> PathBuf {
+    pub(crate) fn marker(&self, how: &str) -> PathBuf {
         self.markers.join(format!("{}-{how}", self.way.replace(' ', "-")))
     }
 
     /// A folder outside of the tree and of everything else.
-    pub fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.tree.parent().unwrap().join(name)
     }
 
     /// Puts folders before what is on `PATH`.
-    pub fn path_begins_with(&mut self, folders: &[&Path]) {
+    pub(crate) fn path_begins_with(&mut self, folders: &[&Path]) {
         let before = folders.iter().map(|folder| folder.to_path_buf());
         let after: Vec<PathBuf> = std::env::split_paths(&self.path).collect();
         self.path = std::env::join_paths(before.chain(after)).unwrap();
     }
 
     /// The markers that are there.
-    pub fn ran(&self) -> Vec<String> {
+    pub(crate) fn ran(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.markers).unwrap().flatten();
         let mut names: Vec<String> = entries
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
@@ -166,7 +205,7 @@ impl Stage {
     }
 
     /// Lacon as somebody calls it who stands in the repository.
-    pub fn lacon(&self) -> Command {
+    pub(crate) fn lacon(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
         command
             .current_dir(&self.opened)
@@ -190,19 +229,23 @@ impl Stage {
     }
 
     /// Asks everything there is to ask.
-    pub fn meet(&self, met: &Met) {
-        if let Met::Trusted = met {
+    pub(crate) fn meet(&self, met: &Met) {
+        if !matches!(met, Met::Untrusted) {
             let trusted = self.lacon().arg("trust").output().unwrap();
             assert!(trusted.status.success(), "{}", String::from_utf8_lossy(&trusted.stderr));
         }
-        let mut client = Client::start(self);
-        client.ask_everything();
+        let variables: &[(&str, &str)] = match met {
+            Met::TrustedInTheOpen => &[("LACON_SANDBOX", "off")],
+            _ => &[],
+        };
+        let mut client = Client::start(self, variables);
+        client.ask_everything(self);
         drop(client);
-        verbs::run(self);
+        verbs::run(self, variables);
     }
 
     /// What lies outside of the tree, but for what Lacon may write there.
-    pub fn outside(&self) -> BTreeMap<PathBuf, String> {
+    pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut waiting = vec![self.bait.clone(), self.home.clone()];
         let own = [".cache/lacon", ".local/state/lacon"].map(|folder| self.home.join(folder));
@@ -225,7 +268,7 @@ impl Stage {
         found
     }
 
-    pub fn changes_outside(&self, before: &BTreeMap<PathBuf, String>) -> Vec<String> {
+    pub(crate) fn changes_outside(&self, before: &BTreeMap<PathBuf, String>) -> Vec<String> {
         let after = self.outside();
         let changed = before.iter().filter(|(path, text)| after.get(*path) != Some(*text));
         let new = after.keys().filter(|path| !before.contains_key(*path));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::stage::{SECRET, Stage};
 
-/// Verbs with arguments. `index` comes first, since the others answer from what it makes.
+/// Verbs with arguments; words in capitals are filled in. `index` comes first, since the others answer from what it makes.
 const VERBS: &[&[&str]] = &[
     &["index"],
     &["status"],
@@ -16,14 +16,14 @@ const VERBS: &[&[&str]] = &[
     &["dependencies", "greet"],
     &["dependents", "greet"],
     &["implementations", "greet"],
-    &["references", "hello", "--wait", "--max-wait-ms", "1000"],
-    &["definition", "greet", "--wait", "--max-wait-ms", "1000"],
+    &["references", "SYMBOL", "--wait", "--max-wait-ms", "MS"],
+    &["definition", "SYMBOL", "--wait", "--max-wait-ms", "MS"],
     &["hover", "greet"],
-    &["diagnostics", "lib.py", "--wait", "--max-wait-ms", "1000"],
+    &["diagnostics", "FILE", "--wait", "--max-wait-ms", "MS"],
     &["explore", "greet"],
     &["fixes", "greet"],
     &["changes", "HEAD"],
-    &["enrich", "--seconds", "2"],
+    &["enrich", "--seconds", "1"],
     &["source", "greet"],
     &["symbols", "greet"],
     &["search", "greet"],
@@ -77,11 +77,19 @@ const LEFT_OUT: &[&str] = &[
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs each once. Whether it succeeds is not asked.
-pub fn run(stage: &Stage) {
+pub(crate) fn run(stage: &Stage, variables: &[(&str, &str)]) {
+    let patience = stage.patience_ms.to_string();
+    let fill = |word: &&'static str| match *word {
+        "SYMBOL" => stage.asked.symbol.to_string(),
+        "FILE" => stage.asked.path.to_string(),
+        "MS" => patience.clone(),
+        word => word.to_string(),
+    };
     for arguments in VERBS {
         let mut child = stage
             .lacon()
-            .args(*arguments)
+            .envs(variables.iter().copied())
+            .args(arguments.iter().map(fill))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -108,7 +116,7 @@ pub fn run(stage: &Stage) {
 }
 
 /// A verb that is new has to be put into one of the lists.
-pub fn assert_complete() {
+pub(crate) fn assert_complete() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_lacon"))
         .arg("--help")
         .output()

@@ -1,27 +1,27 @@
 //! The ways in which a repository may attack who opens it, by family. A new one is an entry of a family's table.
 
-pub mod gateway;
-pub mod programs;
-pub mod search_path;
-pub mod servers;
-pub mod settings;
+pub(crate) mod gateway;
+pub(crate) mod programs;
+pub(crate) mod search_path;
+pub(crate) mod servers;
+pub(crate) mod settings;
 
 use crate::stage::Stage;
 
 /// One way.
-pub struct Way {
+pub(crate) struct Way {
     /// In words; markers are named after it.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Programs without which it cannot be tried.
-    pub needs: &'static [&'static str],
+    pub(crate) needs: &'static [&'static str],
     /// Puts it into the tree.
-    pub plant: fn(&mut Stage),
-    pub when_trusted: WhenTrusted,
+    pub(crate) plant: fn(&mut Stage),
+    pub(crate) when_trusted: WhenTrusted,
 }
 
 /// What trust allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum WhenTrusted {
+pub(crate) enum WhenTrusted {
     /// It is what trust names: the repository's own tools and code.
     Runs,
     /// Nobody would want it, whoever trusts what.
@@ -31,7 +31,7 @@ pub enum WhenTrusted {
 }
 
 /// All of them.
-pub fn all() -> impl Iterator<Item = &'static Way> {
+pub(crate) fn all() -> impl Iterator<Item = &'static Way> {
     [
         programs::WAYS,
         search_path::WAYS,

@@ -16,7 +16,7 @@ fn servers(stage: &crate::stage::Stage) -> String {
     serde_json::json!({"mcpServers": {"x": {"command": "/bin/sh", "args": ["-c", mark]}}}).to_string()
 }
 
-pub const WAYS: &[Way] = &[
+pub(crate) const WAYS: &[Way] = &[
     way(".mcp.json", |stage| {
         let text = servers(stage);
         stage.write(".mcp.json", &text);

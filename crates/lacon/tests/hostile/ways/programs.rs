@@ -12,7 +12,7 @@ const fn in_folder(name: &'static str, plant: fn(&mut crate::stage::Stage)) -> W
     }
 }
 
-pub const WAYS: &[Way] = &[
+pub(crate) const WAYS: &[Way] = &[
     in_folder("typescript-language-server in node_modules", |stage| {
         stage.program("node_modules/.bin/typescript-language-server");
     }),

@@ -34,7 +34,34 @@ fn plant_in(stage: &crate::stage::Stage, folder: &str) {
     }
 }
 
-pub const WAYS: &[Way] = &[
+pub(crate) const WAYS: &[Way] = &[
+    Way {
+        needs: &["typescript-language-server", "node"],
+        ..way(
+            "helpers of a real server where PATH begins with a dot",
+            WhenTrusted::Never,
+            |stage| {
+                for name in HELPERS {
+                    stage.program(name);
+                }
+                stage.path_begins_with(&[Path::new("."), Path::new("")]);
+            },
+        )
+    },
+    Way {
+        needs: &["basedpyright-langserver", "node"],
+        ..way(
+            "helpers of a real server in a folder of the tree",
+            WhenTrusted::Runs,
+            |stage| {
+                for name in HELPERS {
+                    stage.program(&format!("tools/{name}"));
+                }
+                let folder = stage.tree.join("tools");
+                stage.path_begins_with(&[&folder]);
+            },
+        )
+    },
     way("PATH begins with a dot", WhenTrusted::Never, |stage| {
         plant_in(stage, ".");
         stage.path_begins_with(&[Path::new(".")]);

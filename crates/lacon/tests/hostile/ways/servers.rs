@@ -24,7 +24,7 @@ const C: &[&str] = &["clangd"];
 const PHP: &[&str] = &["intelephense"];
 const JAVA: &[&str] = &["jdtls"];
 
-pub const WAYS: &[Way] = &[
+pub(crate) const WAYS: &[Way] = &[
     way("build.rs", RUST, WhenTrusted::Maybe, |stage| {
         let marker = stage.marker("build");
         stage.write(

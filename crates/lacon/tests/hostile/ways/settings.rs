@@ -14,7 +14,7 @@ const fn way(name: &'static str, plant: fn(&mut crate::stage::Stage)) -> Way {
     }
 }
 
-pub const WAYS: &[Way] = &[
+pub(crate) const WAYS: &[Way] = &[
     way(".vscode settings and tasks", |stage| {
         stage.program("evil");
         let evil = stage.tree.join("evil");
