@@ -284,31 +284,55 @@ fn what_others_run_is_edited_only_if_it_is_allowed_by_name() {
         let error = server.call("apply_edit", new(path)).unwrap_err();
         assert_eq!(error["code"], "path_outside_roots", "{path}: {error}");
     }
-    for path in [".vscode/tasks.json", ".mcp.json", ".husky/pre-commit", ".bashrc", "lacon-gateway.toml"] {
+    for path in [
+        ".vscode/tasks.json",
+        ".mcp.json",
+        ".husky/pre-commit",
+        ".bashrc",
+        "lacon-gateway.toml",
+    ] {
         let error = server.call("apply_edit", new(path)).unwrap_err();
         assert_eq!(error["code"], "edit_not_allowed", "{path}: {error}");
-        assert!(error["message"].as_str().unwrap().contains(&format!("--allow-edit {path}")), "{error}");
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains(&format!("--allow-edit {path}")),
+            "{error}"
+        );
         assert!(!root.path().join(path).exists());
     }
     let through_a_link = json!({"path": "notes.yml", "old_text": "push", "new_text": "workflow_dispatch"});
-    assert_eq!(server.call("apply_edit", through_a_link).unwrap_err()["code"], "edit_not_allowed");
+    assert_eq!(
+        server.call("apply_edit", through_a_link).unwrap_err()["code"],
+        "edit_not_allowed"
+    );
     // In a session and without writing as well.
     let session = server.call("create_session", json!({})).unwrap()["session"].clone();
     let tried = json!({"session": session, "path": ".envrc", "old_text": "1", "new_text": "2"});
-    assert_eq!(server.call("simulate_edit", tried).unwrap_err()["code"], "edit_not_allowed");
+    assert_eq!(
+        server.call("simulate_edit", tried).unwrap_err()["code"],
+        "edit_not_allowed"
+    );
     drop(server);
 
     let mut server = Server::start_with(root.path(), &["--allow-edit", ".github/workflows"]);
     let edit = json!({"path": ".github/workflows/ci.yml", "old_text": "push", "new_text": "pull_request"});
     server.call("apply_edit", edit).unwrap();
     let other = json!({"path": ".envrc", "old_text": "1", "new_text": "2"});
-    assert_eq!(server.call("apply_edit", other).unwrap_err()["code"], "edit_not_allowed");
+    assert_eq!(
+        server.call("apply_edit", other).unwrap_err()["code"],
+        "edit_not_allowed"
+    );
     assert_eq!(text(root.path(), ".envrc"), "export A=1\n");
 }
 
 #[test]
 fn an_edit_that_changes_nothing_is_no_error_and_ranges_are_read_kindly() {
-    let root = tree(&[("a.py", "alpha = 1\r\nbeta = 2\ngamma = 3\r\n"), ("locked.py", "x = 1\n")]);
+    let root = tree(&[
+        ("a.py", "alpha = 1\r\nbeta = 2\ngamma = 3\r\n"),
+        ("locked.py", "x = 1\n"),
+    ]);
     std::fs::set_permissions(
         root.path().join("locked.py"),
         std::os::unix::fs::PermissionsExt::from_mode(0o444),
@@ -317,19 +341,34 @@ fn an_edit_that_changes_nothing_is_no_error_and_ranges_are_read_kindly() {
     let mut server = Server::start(root.path());
     let same = json!({"path": "a.py", "old_text": "beta = 2", "new_text": "beta = 2"});
     let done = server.call("apply_edit", same).unwrap();
-    assert_eq!((&done["written"], &done["files"]), (&json!(false), &json!([])), "{done}");
+    assert_eq!(
+        (&done["written"], &done["files"]),
+        (&json!(false), &json!([])),
+        "{done}"
+    );
     assert!(done["note"].as_str().unwrap().contains("already"), "{done}");
 
-    let past = json!({"path": "a.py", "start_line": 2, "start_column": 8, "end_line": 2, "end_column": 999, "new_text": "5"});
+    let past =
+        json!({"path": "a.py", "start_line": 2, "start_column": 8, "end_line": 2, "end_column": 999, "new_text": "5"});
     server.call("apply_edit", past).unwrap();
     assert_eq!(text(root.path(), "a.py"), "alpha = 1\r\nbeta = 5\ngamma = 3\r\n");
     let line = json!({"path": "a.py", "start_line": 9, "end_line": 9, "new_text": "x"});
     let error = server.call("apply_edit", line).unwrap_err();
-    assert!(error["message"].as_str().unwrap().contains("line 9 is past the end of `a.py`, which has 3 lines"), "{error}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("line 9 is past the end of `a.py`, which has 3 lines"),
+        "{error}"
+    );
 
     let all = json!({"path": "a.py", "start_line": 1, "end_line": 3, "new_text": "alpha = 1\nbeta = 6\ngamma = 3\n"});
     server.call("apply_edit", all).unwrap();
-    assert_eq!(text(root.path(), "a.py"), "alpha = 1\r\nbeta = 6\ngamma = 3\r\n", "lines keep their ends");
+    assert_eq!(
+        text(root.path(), "a.py"),
+        "alpha = 1\r\nbeta = 6\ngamma = 3\r\n",
+        "lines keep their ends"
+    );
 
     let locked = json!({"path": "locked.py", "old_text": "1", "new_text": "2"});
     let error = server.call("apply_edit", locked).unwrap_err();
@@ -349,10 +388,21 @@ fn what_was_just_written_is_known_at_once() {
         let edit = json!({"path": "a.py", "old_text": old, "new_text": new});
         server.call("apply_edit", edit).unwrap();
         let found = server.call("get_symbol_source", json!({"id": new})).unwrap();
-        assert!(found.to_string().contains(&format!("def {new}")), "round {round}: {found}");
-        assert!(server.call("get_symbol_source", json!({"id": old})).is_err(), "round {round}");
+        assert!(
+            found.to_string().contains(&format!("def {new}")),
+            "round {round}: {found}"
+        );
+        assert!(
+            server.call("get_symbol_source", json!({"id": old})).is_err(),
+            "round {round}"
+        );
     }
-    server.call("apply_edit", json!({"path": "b.py", "new_text": "def other():\n    pass\n"})).unwrap();
+    server
+        .call(
+            "apply_edit",
+            json!({"path": "b.py", "new_text": "def other():\n    pass\n"}),
+        )
+        .unwrap();
     server.call("get_symbol_source", json!({"id": "other"})).unwrap();
 }
 
@@ -372,7 +422,9 @@ fn a_killed_edit_is_whole_or_gone_for_whoever_starts_next() {
         let edits: Vec<Value> = (0..FILES)
             .map(|number| json!({"path": name(number), "old_text": "old", "new_text": "new"}))
             .collect();
-        server.call("simulate_chain", json!({"session": session, "edits": edits})).unwrap();
+        server
+            .call("simulate_chain", json!({"session": session, "edits": edits}))
+            .unwrap();
         let commit = json!({"jsonrpc": "2.0", "id": 999, "method": "tools/call",
             "params": {"name": "commit_session", "arguments": {"session": session}}});
         server.send(commit);
@@ -414,8 +466,11 @@ fn an_interrupted_edit_is_put_right_by_the_next_server_and_told_once() {
     let root = tree(&[("a.py", "a = 1\n"), ("b.py", "b = 1\n")]);
     let mut server = Server::start(root.path());
     let session = server.call("create_session", json!({})).unwrap()["session"].clone();
-    let edits = json!([{"path": "a.py", "old_text": "1", "new_text": "2"}, {"path": "b.py", "old_text": "1", "new_text": "2"}]);
-    server.call("simulate_chain", json!({"session": session, "edits": edits})).unwrap();
+    let edits =
+        json!([{"path": "a.py", "old_text": "1", "new_text": "2"}, {"path": "b.py", "old_text": "1", "new_text": "2"}]);
+    server
+        .call("simulate_chain", json!({"session": session, "edits": edits}))
+        .unwrap();
     let id = server.call("commit_session", json!({"session": session})).unwrap()["undo"].clone();
     drop(server);
     let entry = root.path().join(".lacon/undo").join(id.as_str().unwrap());
@@ -426,10 +481,17 @@ fn an_interrupted_edit_is_put_right_by_the_next_server_and_told_once() {
     assert!(listed.contains("interrupted: commit_session"), "{listed}");
     assert_eq!(text(root.path(), "a.py"), "a = 2\n", "a listing changes nothing");
     let mut server = Server::start(root.path());
-    assert_eq!(text(root.path(), "a.py"), "a = 1\n", "at once, before anything is asked");
+    assert_eq!(
+        text(root.path(), "a.py"),
+        "a = 1\n",
+        "at once, before anything is asked"
+    );
     let first = server.request("tools/call", json!({"name": "create_session", "arguments": {}}));
     let said = first["content"][1]["text"].as_str().unwrap_or_default();
-    assert!(said.contains("an interrupted change was taken back: commit_session"), "{first}");
+    assert!(
+        said.contains("an interrupted change was taken back: commit_session"),
+        "{first}"
+    );
     let second = server.request("tools/call", json!({"name": "create_session", "arguments": {}}));
     assert_eq!(second["content"].as_array().unwrap().len(), 1, "{second}");
     let again = json!({"path": "a.py", "old_text": "1", "new_text": "3"});
@@ -439,7 +501,13 @@ fn an_interrupted_edit_is_put_right_by_the_next_server_and_told_once() {
     drop(server);
 
     // Written whole, and the mark was not: it stays, and can be undone.
-    std::fs::remove_file(root.path().join(".lacon/undo").join(next.as_str().unwrap()).join("done")).unwrap();
+    std::fs::remove_file(
+        root.path()
+            .join(".lacon/undo")
+            .join(next.as_str().unwrap())
+            .join("done"),
+    )
+    .unwrap();
     assert!(lacon(root.path(), &["status"]).0);
     assert_eq!(text(root.path(), "a.py"), "a = 3\n");
     assert!(lacon(root.path(), &["undo", next.as_str().unwrap()]).0);
@@ -458,8 +526,12 @@ fn a_rename_after_a_preview_is_whole() {
     let mut server = Server::start(root.path());
     let edit = json!({"path": "lib.py", "old_text": "name: str)", "new_text": "name: str, loud: bool)"});
     evaluated(&mut server, "preview_edit", &edit);
-    server.call("get_diagnostics", json!({"path": "one.py", "wait": "lsp"})).unwrap();
-    let renamed = server.call("rename_symbol", json!({"symbol": "greet", "new_name": "salute"})).unwrap();
+    server
+        .call("get_diagnostics", json!({"path": "one.py", "wait": "lsp"}))
+        .unwrap();
+    let renamed = server
+        .call("rename_symbol", json!({"symbol": "greet", "new_name": "salute"}))
+        .unwrap();
     assert_eq!(renamed["files"].as_array().unwrap().len(), 3, "{renamed}");
     for (path, before) in files {
         assert_eq!(text(root.path(), path), before.replace("greet", "salute"), "{path}");
@@ -480,7 +552,11 @@ fn what_is_used_behind_the_graph_is_not_deleted_and_what_is_dead_is() {
             .map(|file| file.file_name().to_string_lossy().into_owned())
             .collect();
         let texts: Vec<String> = names.iter().map(|name| text(&fixtures.join(language), name)).collect();
-        let files: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+        let files: Vec<(&str, &str)> = names
+            .iter()
+            .map(String::as_str)
+            .zip(texts.iter().map(String::as_str))
+            .collect();
         let root = tree(&files);
         let mut server = Server::start_without_compilers(root.path());
         for (path, text) in &files {
@@ -503,7 +579,10 @@ fn what_is_used_behind_the_graph_is_not_deleted_and_what_is_dead_is() {
     }
     assert_eq!(wrong, Vec::<String>::new(), "used, and would be deleted");
     assert!(used >= 100 && dead >= 100, "{used} used and {dead} dead ones");
-    assert!(deleted * 100 >= dead * 90, "{deleted} of {dead} dead ones would be deleted");
+    assert!(
+        deleted * 100 >= dead * 90,
+        "{deleted} of {dead} dead ones would be deleted"
+    );
 }
 
 /// A language: two callers in other files, and edits of what they call.

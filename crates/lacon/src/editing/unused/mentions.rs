@@ -178,7 +178,12 @@ fn in_strings<'t>(
         let is_name = inner.chars().all(|character| {
             is_part_of_word(character) || matches!(character, '.' | ':' | '\\' | '/' | '#' | '@' | '-')
         });
-        is_symbol || is_quoted && is_name
+        // `{{ .Name }}`, wherever the template stands.
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+        let is_in_template = text[line..at].rfind("{{").is_some_and(|open| !text[line + open..at].contains("}}"))
+            && text[at..line_end].contains("}}");
+        is_symbol || is_in_template || is_quoted && is_name
     })
     .map(|at| line_of(text, at))
 }
