@@ -121,6 +121,17 @@ fn lacon(root: &Path, arguments: &[&str]) -> (bool, String) {
     (output.status.success(), String::from_utf8(text).unwrap())
 }
 
+/// Any verb about a tree.
+fn look(root: &Path) {
+    let output = Command::new(env!("CARGO_BIN_EXE_lacon"))
+        .args(["status", "--json"])
+        .current_dir(root)
+        .env_remove("LACON_DIR")
+        .output()
+        .unwrap();
+    drop(output);
+}
+
 #[test]
 fn edits_are_written_and_undone() {
     let shop = "def price(item):\r\n    return item.cost\r\n\r\n\r\ndef total(items):\r\n    return sum(price(i) for i in items)\r\n";
@@ -438,7 +449,7 @@ fn a_killed_edit_is_whole_or_gone_for_whoever_starts_next() {
                 let result = server.request("tools/call", json!({"name": "create_session", "arguments": {}}));
                 said = result["content"][1]["text"].as_str().unwrap_or_default().to_owned();
             }
-            _ => said.push_str(&lacon(root.path(), &["status"]).1),
+            _ => look(root.path()),
         }
         for number in 0..FILES {
             let now = text(root.path(), &name(number)) == "new = 1\n";
@@ -508,7 +519,7 @@ fn an_interrupted_edit_is_put_right_by_the_next_server_and_told_once() {
             .join("done"),
     )
     .unwrap();
-    assert!(lacon(root.path(), &["status"]).0);
+    look(root.path());
     assert_eq!(text(root.path(), "a.py"), "a = 3\n");
     assert!(lacon(root.path(), &["undo", next.as_str().unwrap()]).0);
     assert_eq!(text(root.path(), "a.py"), "a = 1\n");

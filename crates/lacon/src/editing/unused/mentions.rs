@@ -181,7 +181,9 @@ fn in_strings<'t>(
         // `{{ .Name }}`, wherever the template stands.
         let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
         let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-        let is_in_template = text[line..at].rfind("{{").is_some_and(|open| !text[line + open..at].contains("}}"))
+        let is_in_template = text[line..at]
+            .rfind("{{")
+            .is_some_and(|open| !text[line + open..at].contains("}}"))
             && text[at..line_end].contains("}}");
         is_symbol || is_in_template || is_quoted && is_name
     })
