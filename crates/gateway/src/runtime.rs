@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -53,6 +54,8 @@ pub struct Gateway {
     listed: Arc<watch::Sender<u64>>,
     pub(crate) stateless_sessions: SessionTable,
     stop: CancellationToken,
+    /// Whether the catalog has held all that was listed, once.
+    was_current: AtomicBool,
 }
 
 /// The upstreams, by name, with the configuration each was made from.
@@ -139,6 +142,7 @@ impl Gateway {
             listed: Arc::new(watch::Sender::new(0)),
             stateless_sessions: SessionTable::new(),
             stop: CancellationToken::new(),
+            was_current: AtomicBool::new(false),
         });
         gateway.adopt(&config);
         gateway.rebuild(config);
@@ -221,7 +225,12 @@ impl Gateway {
     /// longer than `patience`.
     pub(crate) async fn first_view(&self, patience: Duration) -> Arc<View> {
         let view = self.view();
-        if view.upstreams.values().all(|upstream| upstream.is_known()) {
+        // A first listing is known before the catalog is made of it; later ones are not waited for.
+        let is_current = || {
+            let is_current = view.built_from >= *self.listed.borrow();
+            self.was_current.fetch_or(is_current, Ordering::AcqRel) || is_current
+        };
+        if view.upstreams.values().all(|upstream| upstream.is_known()) && is_current() {
             return view;
         }
         // What came in time is used; the rest appears when it does.

@@ -72,7 +72,7 @@ fn every_ending(program: Program, transport: Transport) {
                 .map(|_| world.one_ending(program, transport, moment, signal))
                 .collect();
             let slowest = ends.iter().max().unwrap();
-            println!(
+            eprintln!(
                 "{program:?} {transport:?} {moment:?} {signal}: {} ends, slowest {slowest:?}",
                 ends.len()
             );

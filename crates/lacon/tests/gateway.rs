@@ -242,3 +242,119 @@ fn code_tools_are_mounted_as_one_more_upstream() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+/// A gateway over HTTP; dropped, it ends.
+struct Served {
+    process: Child,
+    said: String,
+}
+
+impl Served {
+    fn start(directory: &Path, config: &Path, flags: &[&str]) -> Served {
+        let mut process = lacon(directory)
+            .args(["gateway", "--http=127.0.0.1:0", "--mode", "passthrough"])
+            .args(flags)
+            .arg("--config")
+            .arg(config)
+            .current_dir(directory)
+            .env_remove("LACON_HTTP_TOKEN")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let mut said = String::new();
+        while !said.contains("client configuration: ") {
+            said.push_str(&lines.next().unwrap().unwrap());
+            said.push('\n');
+        }
+        std::thread::spawn(move || lines.for_each(drop));
+        Served { process, said }
+    }
+
+    /// What a client makes of the configuration that was printed.
+    fn entry(&self) -> Value {
+        let line = self.said.split("client configuration: ").nth(1).unwrap();
+        let configuration: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+        configuration["mcpServers"]["gateway"].clone()
+    }
+
+    async fn client(&self) -> Result<rmcp::service::RunningService<rmcp::RoleClient, ()>, String> {
+        use rmcp::service::ServiceExt;
+        use rmcp::transport::StreamableHttpClientTransport;
+        use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+        let entry = self.entry();
+        let mut config = StreamableHttpClientTransportConfig::with_uri(entry["url"].as_str().unwrap());
+        if let Some(header) = entry["headers"]["Authorization"].as_str() {
+            config = config.auth_header(header.trim_start_matches("Bearer "));
+        }
+        let client = ().serve(StreamableHttpClientTransport::from_config(config)).await;
+        client.map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+async fn names(client: &rmcp::service::RunningService<rmcp::RoleClient, ()>) -> Vec<String> {
+    let tools = client.list_all_tools().await.unwrap();
+    tools.into_iter().map(|tool| tool.name.into_owned()).collect()
+}
+
+#[tokio::test]
+async fn over_http_a_token_is_asked_for_and_without_one_only_readers_are_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = configuration(directory.path(), "");
+    let guarded = Served::start(directory.path(), &config, &[]);
+    let header = guarded.entry()["headers"]["Authorization"].as_str().unwrap().to_owned();
+    assert!(header.len() >= "Bearer ".len() + 22, "{header}");
+    assert!(
+        names(&guarded.client().await.unwrap())
+            .await
+            .contains(&"echo".to_owned())
+    );
+    let mut stranger =
+        std::net::TcpStream::connect(guarded.entry()["url"].as_str().unwrap()[7..].trim_end_matches("/mcp")).unwrap();
+    write!(
+        stranger,
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    BufReader::new(stranger).read_line(&mut answer).unwrap();
+    assert!(answer.contains("401"), "{answer}");
+
+    let open = Served::start(directory.path(), &config, &["--no-token"]);
+    assert!(open.entry().get("headers").is_none());
+    let client = open.client().await.unwrap();
+    let shown = names(&client).await;
+    assert!(
+        shown.contains(&"add".to_owned()) && !shown.contains(&"echo".to_owned()),
+        "{shown:?}"
+    );
+    let hidden = client.call_tool(rmcp::model::CallToolRequestParams::new("pid")).await;
+    let refused = hidden.map_or(true, |result| result.is_error == Some(true));
+    assert!(refused, "what does not say that it only reads is unknown");
+}
+
+#[tokio::test]
+async fn mounted_code_tools_write_only_where_they_may() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("a.py"), "def f():\n    pass\n").unwrap();
+    let config = directory.path().join("gateway.toml");
+    std::fs::write(&config, "mount_code_tools = true\n").unwrap();
+    for (flags, writes) in [
+        (&[][..], false),
+        (&["--allow-writes"], true),
+        (&["--allow-writes", "--read-only"], false),
+        (&["--allow-writes", "--deny-tool", "apply_edit"], false),
+    ] {
+        let served = Served::start(directory.path(), &config, flags);
+        let shown = names(&served.client().await.unwrap()).await;
+        assert!(shown.iter().any(|name| name == "get_callers"), "{flags:?}: {shown:?}");
+        assert_eq!(shown.iter().any(|name| name == "apply_edit"), writes, "{flags:?}");
+    }
+}

@@ -266,6 +266,6 @@ fn a_crowd_of_silent_connections_keeps_nobody_out() {
             }
         }
         assert!(slowest < Duration::from_secs(1), "{slowest:?} with {files} files");
-        println!("{files} files, 1000 silent connections: slowest new client {slowest:?}");
+        eprintln!("{files} files, 1000 silent connections: slowest new client {slowest:?}");
     }
 }
