@@ -27,7 +27,10 @@ impl Server {
 
     fn start_without_compilers(root: &Path) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
-        command.args(["mcp", "--toolset", "edit"]).arg(root).env("LACON_LSP", "off");
+        command
+            .args(["mcp", "--toolset", "edit"])
+            .arg(root)
+            .env("LACON_LSP", "off");
         Server::begin(command)
     }
 

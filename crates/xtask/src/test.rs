@@ -91,7 +91,9 @@ pub(crate) fn faults(damages: &str) -> Result<()> {
         command
     };
     run(&mut test(&["index", "--lib", "--", "sweep", "fuzz", "blocks"]))?;
-    run(&mut test(&["index", "--test", "storage", "--", "damage", "pause", "killed"]))?;
+    run(&mut test(&[
+        "index", "--test", "storage", "--", "damage", "pause", "killed",
+    ]))?;
     run(&mut test(&["lacon", "--test", "damage", "--"]))
 }
 

@@ -118,10 +118,8 @@ impl Location {
     /// `.lacon` inside the tree, unless a repository brought it along; in the user's cache where the tree cannot be written.
     fn inside(root: PathBuf) -> Result<Location, StoreError> {
         let directory = root.join(NAME);
-        let metadata = match fs::symlink_metadata(&directory) {
-            Ok(metadata) => metadata,
-            Err(_) => {
-                return Ok(match cache_of(&root).filter(|_| !is_writable(&root)) {
+        let Ok(metadata) = fs::symlink_metadata(&directory) else {
+            return Ok(match cache_of(&root).filter(|_| !is_writable(&root)) {
                     Some(directory) => Location {
                         facts: directory.join("facts"),
                         directory,
@@ -133,7 +131,6 @@ impl Location {
                         root,
                     },
                 });
-            }
         };
         let refused = |reason| StoreError::Planted {
             path: directory.clone(),
