@@ -123,9 +123,7 @@ pub fn copy_at(source: &Path, commit: &str, target: &Path) -> Result<(), GitErro
     fs::create_dir_all(target)?;
     in_target(&["init", "--quiet", "--template="])?;
     link_objects(&git.repository.common.join("objects"), &target.join(".git/objects"))?;
-    for file in ["shallow"] {
-        copy(&git.repository.common, file, &target.join(".git").join(file))?;
-    }
+    copy(&git.repository.common, "shallow", &target.join(".git/shallow"))?;
     in_target(&[
         "-c",
         "advice.detachedHead=false",

@@ -325,17 +325,21 @@ mod tests {
             for name in [LIST, SETTINGS] {
                 let file = tree.join(name);
                 std::fs::write(&file, text).unwrap();
-                let refused = repositories(&[tree.clone()], None).unwrap_err();
+                let refused = repositories(std::slice::from_ref(&tree), None).unwrap_err();
                 let message = format!("{:#}", refused.error);
                 assert!(message.contains("a file that comes with a tree"), "{text}: {message}");
                 // Named by the user, it may.
-                assert_eq!(repositories(&[file.clone()], None).unwrap().len(), 1, "{text}");
+                assert_eq!(
+                    repositories(std::slice::from_ref(&file), None).unwrap().len(),
+                    1,
+                    "{text}"
+                );
                 std::fs::remove_file(file).unwrap();
             }
         }
         let list = |text: &str| {
             std::fs::write(tree.join(LIST), text).unwrap();
-            repositories(&[tree.clone()], None)
+            repositories(std::slice::from_ref(&tree), None)
         };
         assert!(list("[[repository]]\npath = \"app\"\nindex_dir = \".git/hooks\"\n").is_err());
         assert!(list("[[repository]]\npath = \"app\"\nindex_dir = \"kept\"\n").is_ok());

@@ -120,17 +120,17 @@ impl Location {
         let directory = root.join(NAME);
         let Ok(metadata) = fs::symlink_metadata(&directory) else {
             return Ok(match cache_of(&root).filter(|_| !is_writable(&root)) {
-                    Some(directory) => Location {
-                        facts: directory.join("facts"),
-                        directory,
-                        root,
-                    },
-                    None => Location {
-                        facts: facts_of(&root, &directory),
-                        directory,
-                        root,
-                    },
-                });
+                Some(directory) => Location {
+                    facts: directory.join("facts"),
+                    directory,
+                    root,
+                },
+                None => Location {
+                    facts: facts_of(&root, &directory),
+                    directory,
+                    root,
+                },
+            });
         };
         let refused = |reason| StoreError::Planted {
             path: directory.clone(),

@@ -15,7 +15,7 @@ use crate::support::{Project, assert_same};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 enum Heard {
-    Built(index::snapshot::Snapshot),
+    Built(Box<index::snapshot::Snapshot>),
     Polling,
     Ended(Result<(), WatchError>),
 }
@@ -32,7 +32,7 @@ fn followed(root: PathBuf) -> Receiver<Heard> {
         };
         let ended = watch(&mut indexer, patience, |event| {
             let heard = match event {
-                Watched::Built(report) => sender.send(Heard::Built(report.snapshot)),
+                Watched::Built(report) => sender.send(Heard::Built(Box::new(report.snapshot))),
                 Watched::Polling(_) => sender.send(Heard::Polling),
                 _ => Ok(()),
             };
@@ -49,7 +49,7 @@ fn followed(root: PathBuf) -> Receiver<Heard> {
 #[track_caller]
 fn built(receiver: &Receiver<Heard>) -> index::snapshot::Snapshot {
     match receiver.recv_timeout(PATIENCE).unwrap() {
-        Heard::Built(snapshot) => snapshot,
+        Heard::Built(snapshot) => *snapshot,
         Heard::Polling => panic!("it can be watched"),
         Heard::Ended(ended) => panic!("it ended: {ended:?}"),
     }

@@ -197,7 +197,7 @@ fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Re
             reason,
             difference,
         };
-        let tried = stays_inside(&path, reach, &places)
+        let tried = stays_inside(&path, reach, places)
             .and_then(|()| text_of(&path))
             .and_then(|before| Ok((change.apply(before.as_deref(), taken)?, before)));
         steps.push(match tried {
