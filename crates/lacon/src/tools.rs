@@ -219,6 +219,9 @@ impl Toolset {
     }
 }
 
+/// The tools whose answers are read as plain text, by models and people alike ([`wire::layout::Layout::text`]).
+const READ_AS_TEXT: &[&str] = &["find", "read", "uses", "trace", "change", "grep"];
+
 /// The tool with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     all().find(|tool| tool.name == name)
@@ -228,6 +231,11 @@ impl Tool {
     /// The JSON Schema of its arguments, those that every tool takes included.
     pub(crate) fn input_schema(&self, several_repositories: bool) -> Map<String, Value> {
         schema::input(self, several_repositories)
+    }
+
+    /// Whether a person at a terminal reads the same text as a model.
+    pub(crate) fn is_read_as_text(&self) -> bool {
+        READ_AS_TEXT.contains(&self.name)
     }
 
     /// The JSON Schema of its answers as JSON.

@@ -108,7 +108,7 @@ fn missing_files_and_unknown_words_are_told_apart() {
     let unknown = lacon(&["encode", "--to", "yaml"], b"1");
     assert_eq!(unknown.status.code(), Some(2));
     assert!(
-        stderr(&unknown).contains("there are auto, json, gcx, gcf and markdown"),
+        stderr(&unknown).contains("there are auto, text, json, gcx, gcf and markdown"),
         "{}",
         stderr(&unknown)
     );

@@ -25,14 +25,23 @@ pub enum Format {
     Gcf,
     /// Markdown, for people. It is not read back.
     Markdown,
-    /// Whichever lossless form has the fewest tokens.
+    /// Plain text as a layout writes it ([`Layout::text`]): source with its line numbers, places as `path:first-last`. It is not read back.
+    Text,
+    /// The layout's own text where it has one; else whichever lossless form has the fewest tokens.
     #[default]
     Auto,
 }
 
 impl Format {
     /// All of them, in the order help lists them.
-    pub const ALL: [Self; 5] = [Self::Auto, Self::Json, Self::Gcx, Self::Gcf, Self::Markdown];
+    pub const ALL: [Self; 6] = [
+        Self::Auto,
+        Self::Text,
+        Self::Json,
+        Self::Gcx,
+        Self::Gcf,
+        Self::Markdown,
+    ];
 
     /// Its name as an argument.
     pub const fn name(self) -> &'static str {
@@ -41,6 +50,7 @@ impl Format {
             Self::Gcx => "gcx",
             Self::Gcf => "gcf",
             Self::Markdown => "markdown",
+            Self::Text => "text",
             Self::Auto => "auto",
         }
     }
@@ -62,7 +72,7 @@ impl FromStr for Format {
             _ => Self::ALL
                 .into_iter()
                 .find(|format| format.name() == name)
-                .ok_or_else(|| format!("no format `{name}`: there are auto, json, gcx, gcf and markdown")),
+                .ok_or_else(|| format!("no format `{name}`: there are auto, text, json, gcx, gcf and markdown")),
         }
     }
 }
@@ -85,7 +95,7 @@ pub enum Error {
     Gcx(gcx::Error),
     /// As GCF.
     Gcf(Box<gcf::Error>),
-    /// Markdown is for people and is not read back.
+    /// Markdown and plain text are not read back.
     Markdown,
 }
 
@@ -95,7 +105,7 @@ impl fmt::Display for Error {
             Self::Json(error) => write!(f, "JSON: {error}"),
             Self::Gcx(error) => write!(f, "GCX1: {error}"),
             Self::Gcf(error) => write!(f, "GCF: {error}"),
-            Self::Markdown => f.write_str("Markdown is written for people and cannot be read back"),
+            Self::Markdown => f.write_str("Markdown and plain text are written to be read and cannot be decoded"),
         }
     }
 }
@@ -132,7 +142,7 @@ pub fn encode<T: Serialize + ?Sized>(
         Format::Json => serde_json::to_string(value)?,
         Format::Gcx => gcx::to_string_with(layout, value)?,
         Format::Gcf => gcf::to_string(value)?,
-        Format::Markdown => markdown::to_string(&serde_json::to_value(value)?),
+        Format::Markdown | Format::Text => text(&serde_json::to_value(value)?, layout),
         Format::Auto => {
             let json = serde_json::to_string(value)?;
             return Ok(choose(&serde_json::to_value(value)?, json, layout, tokenizer));
@@ -170,7 +180,7 @@ pub fn decode_from(text: &str, format: Format) -> Result<Value, Error> {
         Format::Json => Ok(serde_json::from_str(text)?),
         Format::Gcx => Ok(decode_gcx(text)?),
         Format::Gcf => decode_gcf(text),
-        Format::Markdown => Err(Error::Markdown),
+        Format::Markdown | Format::Text => Err(Error::Markdown),
         Format::Auto => decode(text),
     }
 }
@@ -241,7 +251,21 @@ const DOUBT: f64 = 0.35;
 /// forms and leaves more out, and counting them all would take longer than writing it.
 const CLEARLY: (usize, usize) = (6, 10);
 
+/// What is written to be read: as the layout says, else as Markdown.
+fn text(value: &Value, layout: &Layout) -> String {
+    match layout.text {
+        Some(write) => write(value),
+        None => markdown::to_string(value),
+    }
+}
+
 fn choose(value: &Value, json: String, layout: &Layout, tokenizer: Tokenizer) -> Encoded {
+    if let Some(write) = layout.text {
+        return Encoded {
+            format: Format::Text,
+            text: write(value),
+        };
+    }
     let dense = dense::to_string(layout, value).or_else(|| places::to_string(layout, value));
     let is_short = |text: &String| text.len() * CLEARLY.1 < json.len() * CLEARLY.0;
     let dense = match dense {
@@ -293,7 +317,7 @@ fn is_faithful(value: &Value, layout: &Layout, format: Format, text: &str) -> bo
             .or_else(|| places::from_str(text))
             .or_else(|| gcx::value_with(layout, text).ok()),
         Format::Gcf => gcf::from_str(text).ok(),
-        Format::Json | Format::Markdown | Format::Auto => return format == Format::Json,
+        Format::Json | Format::Markdown | Format::Text | Format::Auto => return format == Format::Json,
     };
     decoded.is_some_and(|decoded| same(&decoded, value))
 }

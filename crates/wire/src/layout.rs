@@ -14,6 +14,9 @@ pub struct Layout<'a> {
     pub sections: &'static [Section],
     /// The members that travel in the first section's header.
     pub meta: &'static [Column],
+    /// Writes the answer as plain text, for tools whose answer is read and not decoded: what [`crate::Format::Auto`] uses then.
+    /// It says the same facts as the JSON.
+    pub text: Option<fn(&serde_json::Value) -> String>,
 }
 
 /// One section: a member of the answer as rows of columns.
@@ -82,6 +85,15 @@ impl<'a> Layout<'a> {
             about: "",
             sections: &[],
             meta: &[],
+            text: None,
+        }
+    }
+
+    /// A layout of an answer that is read as plain text.
+    pub const fn read_as(tool: &'a str, text: fn(&serde_json::Value) -> String) -> Self {
+        Self {
+            text: Some(text),
+            ..Self::generic(tool)
         }
     }
 
@@ -323,6 +335,7 @@ macro_rules! answer {
                 about: concat!($($about),*),
                 sections: &[$($section),*],
                 meta: Self::META,
+                text: None,
             };
         }
     };

@@ -28,6 +28,7 @@ macro_rules! layout {
                 Column::text("next_cursor", "pass it to get the next page").optional(),
                 Column::text("etag", "pass it as if_none_match to skip an unchanged answer").optional(),
             ],
+            text: None,
         };
     };
 }

@@ -462,7 +462,8 @@ pub(super) fn ask(
         wish: Wish::default(),
     };
     let min_tier = arguments.get("min_tier").and_then(Value::as_str).map(str::to_owned);
-    let format = asking.format.unwrap_or(Format::Json);
+    let is_text = tool.is_read_as_text() && !asking.json;
+    let format = asking.format.unwrap_or(if is_text { Format::Text } else { Format::Json });
     let said = sound_answer(tool, &desk, arguments, format).map_err(|refusal| {
         let is_damaged = refusal.code == DAMAGED;
         if is_damaged {
@@ -475,6 +476,8 @@ pub(super) fn ask(
         failure
     })?;
     if for_agent {
+        output.line(&said.text);
+    } else if is_text {
         output.line(&said.text);
     } else {
         let mut value: Value = serde_json::from_str(&said.text)?;

@@ -191,7 +191,7 @@ fn delivered(tool: &Tool, desk: &Desk, candidate: Candidate, common: &Common) ->
     let referred = desk
         .wish
         .conversation
-        .filter(|_| changes.is_none() && said.format != Format::Markdown)
+        .filter(|_| changes.is_none() && !matches!(said.format, Format::Markdown | Format::Text))
         .and_then(|conversation| conversation.refer(&candidate.value, &candidate.layout, &said.text, common.format));
     if let Some(changes) = changes {
         said = changes;
@@ -223,7 +223,7 @@ pub(crate) fn refused(refusal: &Refusal, format: Format) -> String {
     let value = json!({"error": {"code": refusal.code, "message": refusal.message, "detail": refusal.detail}});
     let text = match format {
         Format::Auto | Format::Gcx => encode_error(refusal).ok(),
-        Format::Markdown => Some(format!("**{}**: {}\n", refusal.code, refusal.message)),
+        Format::Markdown | Format::Text => Some(format!("**{}**: {}\n", refusal.code, refusal.message)),
         Format::Json | Format::Gcf => wire::encode(&value, &Layout::generic("error"), format, Tokenizer::O200k)
             .ok()
             .map(|encoded| encoded.text),

@@ -243,4 +243,5 @@ const JUDGED: Layout<'static> = Layout {
         Column::integer("dependents", "files that depend on the edited ones"),
         Column::text("etag", "pass it as if_none_match to skip an unchanged answer").optional(),
     ],
+    text: None,
 };

@@ -87,5 +87,6 @@ const fn layout(tool: &'static str, about: &'static str) -> Layout<'static> {
         about,
         sections: SECTIONS,
         meta: META,
+        text: None,
     }
 }

@@ -25,5 +25,6 @@ impl Answer for SymbolSource {
         about: "One symbol with its source text.",
         sections: &[Section::one("", "", Self::COLUMNS)],
         meta: &[],
+        text: None,
     };
 }
