@@ -628,7 +628,7 @@ fn a_real_server_may_fail_in_every_way() {
     std::fs::write(&wrapper, script).unwrap();
     std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let config = base.join("lsp.toml");
-    std::fs::write(&config, "hung_seconds = 1\nmemory_mb = 800\n").unwrap();
+    std::fs::write(&config, "hung_seconds = 1\nmemory_mb = 800\nsandbox = false\n").unwrap();
     let mut folders = vec![bin];
     folders.extend(std::env::split_paths(&path_with_tools()));
     let mut lacon = Lacon::start_on(&[&root], &config, std::env::join_paths(folders).unwrap());
