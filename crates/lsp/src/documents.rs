@@ -143,9 +143,9 @@ impl Documents {
         while self.open.len() > most {
             let is_over = self.open.len() > most.saturating_mul(CHANGED);
             let closes = |document: &Document| !document.edited && (!document.changed || is_over);
-            let oldest = self.open.iter().filter(|(_, document)| closes(document));
-            let Some(path) = oldest
-                .min_by_key(|(_, document)| document.used)
+            let closable = self.open.iter().filter(|(_, document)| closes(document));
+            let Some(path) = closable
+                .min_by_key(|(_, document)| (document.changed, document.used))
                 .map(|(path, _)| path.clone())
             else {
                 break;
@@ -179,7 +179,12 @@ impl Documents {
         let Some(text) = text else { return self.close(path) };
         let language = self.language(path).unwrap_or_default();
         if !(pushes && self.gives_versions) {
-            return self.put(path, &language, text, false);
+            let notices = self.put(path, &language, text, false);
+            // Nothing tells a server that pushes to judge again what only depended on the edit: it is opened anew when it is asked about.
+            return match pushes && notices.is_empty() {
+                true => self.close(path),
+                false => notices,
+            };
         }
         let Some(document) = self.open.get_mut(path) else {
             return Vec::new();
