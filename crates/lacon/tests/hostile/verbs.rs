@@ -58,7 +58,7 @@ const VERBS: &[&[&str]] = &[
     &["gateway", "check"],
     &["gateway", "login", "x"],
     &["tokens", "lib.py"],
-    &["bench", "compilers", "."],
+    &["bench", "compilers", ".", "--seconds", "2", "--symbols", "2"],
 ];
 
 /// Verbs that serve until they are stopped, or that read no repository.
