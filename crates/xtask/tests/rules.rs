@@ -184,7 +184,9 @@ fn only_the_output_module_writes_to_stdout() {
 fn git_is_started_in_one_place() {
     let metadata = metadata();
     let mut broken = Vec::new();
-    for package in &metadata.packages {
+    // The chores are run by developers on this repository alone.
+    let products = metadata.packages.iter().filter(|package| package.name != "xtask");
+    for package in products {
         let folder = package.manifest_path.parent().expect("a manifest is in a directory");
         for path in rust_files(folder.join("src").as_std_path()) {
             if path.ends_with("codeintel/src/git.rs") {
