@@ -34,14 +34,7 @@ pub enum Format {
 
 impl Format {
     /// All of them, in the order help lists them.
-    pub const ALL: [Self; 6] = [
-        Self::Auto,
-        Self::Text,
-        Self::Json,
-        Self::Gcx,
-        Self::Gcf,
-        Self::Markdown,
-    ];
+    pub const ALL: [Self; 6] = [Self::Auto, Self::Text, Self::Json, Self::Gcx, Self::Gcf, Self::Markdown];
 
     /// Its name as an argument.
     pub const fn name(self) -> &'static str {

@@ -463,7 +463,9 @@ pub(super) fn ask(
     };
     let min_tier = arguments.get("min_tier").and_then(Value::as_str).map(str::to_owned);
     let is_text = tool.is_read_as_text() && !asking.json;
-    let format = asking.format.unwrap_or(if is_text { Format::Text } else { Format::Json });
+    let format = asking
+        .format
+        .unwrap_or(if is_text { Format::Text } else { Format::Json });
     let said = sound_answer(tool, &desk, arguments, format).map_err(|refusal| {
         let is_damaged = refusal.code == DAMAGED;
         if is_damaged {
