@@ -477,9 +477,7 @@ pub(super) fn ask(
         }
         failure
     })?;
-    if for_agent {
-        output.line(&said.text);
-    } else if is_text {
+    if for_agent || is_text {
         output.line(&said.text);
     } else {
         let mut value: Value = serde_json::from_str(&said.text)?;
