@@ -13,6 +13,7 @@ extern crate self as wire;
 pub mod layout;
 pub mod answers;
 mod dense;
+pub mod excerpt;
 mod format;
 pub mod gcf;
 pub mod gcx;
