@@ -1,10 +1,10 @@
 //! The command line. Every verb is one line of [`Command`] and one file of `commands/` with an `Args` and a `run`.
 
 use clap::Parser;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use crate::commands;
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Much meaning, few words: code knowledge and tools for coding agents, in as few tokens as the facts allow.
 #[derive(Parser)]
@@ -43,27 +43,6 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
-
-/// Declares a set of verbs: `Variant => module` makes `lacon variant` parse `module::Args` and call `module::run`.
-/// The help text of a verb is the doc comment of its `Args`.
-macro_rules! verbs {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident => $module:ident),* $(,)? }) => {
-        $(#[$meta])*
-        #[derive(clap::Subcommand)]
-        pub(crate) enum $name {
-            $($variant($module::Args),)*
-        }
-
-        impl $name {
-            pub(crate) fn run(self, output: &mut Output) -> Result<(), Failure> {
-                match self {
-                    $(Self::$variant(args) => $module::run(args, output),)*
-                }
-            }
-        }
-    };
-}
-pub(crate) use verbs;
 
 use commands::compilers::{changes, definition, diagnostics, enrich, explore, fixes, hover, references};
 use commands::descriptors::{exports, function, laravel_routes, lines, type_};

@@ -1,16 +1,13 @@
 //! The `lacon` binary: reads the command line, runs one verb, reports how it went.
 //!
-//! Everything a verb says goes through [`output::Output`]; everything that goes wrong ends here as one printed error.
+//! Everything a verb says goes through [`terminal::output::Output`]; everything that goes wrong ends here as one printed error.
 
 mod cli;
 mod commands;
 mod editing;
 mod embedding;
-mod failure;
-mod input;
 mod mcp;
 mod memory;
-mod output;
 mod sessions;
 mod tools;
 mod trust;
@@ -19,6 +16,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::Parser;
+use terminal::{failure, output};
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();

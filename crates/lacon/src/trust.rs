@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use guardian::trust::{List, Trust};
-
-use crate::failure::{Explain, Failure};
+use terminal::failure::{Explain, Failure};
 
 static TRUST: OnceLock<Trust> = OnceLock::new();
 

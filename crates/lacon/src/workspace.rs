@@ -17,8 +17,7 @@ use anyhow::{Context, anyhow, bail};
 use gateway::config::nearest;
 use index::scan::SkipReason;
 use serde::Deserialize;
-
-use crate::failure::{Explain, Failure};
+use terminal::failure::{Explain, Failure};
 
 /// One repository, whose root exists.
 #[derive(Debug, Clone, PartialEq, Eq)]

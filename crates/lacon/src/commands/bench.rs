@@ -13,9 +13,9 @@ pub(crate) mod server;
 pub(crate) mod session;
 pub(crate) mod wire;
 
-use crate::cli::verbs;
-use crate::failure::Failure;
-use crate::output::Output;
+use terminal::failure::Failure;
+use terminal::output::Output;
+use terminal::verbs;
 
 /// Measure what Lacon claims
 #[derive(clap::Args)]

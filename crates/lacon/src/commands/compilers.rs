@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use codeintel::compiler::{Compilers, Enrich, edges_by_origin, enrich as ask_all};
 use serde::{Serialize, Serializer};
 use serde_json::json;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use super::questions::{Asking, Page, ask, questions};
-use crate::failure::Failure;
-use crate::output::Output;
 use crate::tools::trees::Trees;
 use crate::tools::{Services, readable};
 

@@ -2,10 +2,10 @@
 
 use clap::CommandFactory;
 use clap_complete::Shell;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use crate::cli::Cli;
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Print the completion script of a shell
 #[derive(clap::Args)]

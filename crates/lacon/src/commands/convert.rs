@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use terminal::failure::{Explain, Failure};
+use terminal::input::Input;
+use terminal::output::{self, Output};
 use wire::Format;
 use wire::layout::Layout;
 use wire::tokens::Tokenizer;
-
-use crate::failure::{Explain, Failure};
-use crate::input::Input;
-use crate::output::{self, Output};
 
 /// Convert a text from one format to another
 #[derive(clap::Args)]

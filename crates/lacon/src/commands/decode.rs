@@ -1,11 +1,11 @@
 //! `lacon decode`: any of the formats in, JSON out.
 
+use terminal::failure::Failure;
+use terminal::input::Input;
+use terminal::output::Output;
 use wire::Format;
 
 use crate::commands::convert::{self, Destination};
-use crate::failure::Failure;
-use crate::input::Input;
-use crate::output::Output;
 
 /// Read GCX1, GCF or JSON and print JSON
 #[derive(clap::Args)]

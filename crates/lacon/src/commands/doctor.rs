@@ -6,12 +6,13 @@ use anyhow::{Context, anyhow};
 use index::snapshot::{Snapshot, SnapshotError};
 use index::store::{Directory, Location, StoreError};
 use serde::Serialize;
+use terminal::failure::{Exit, Explain, Failure};
+use terminal::output::{Output, Paint};
+use terminal::usage::size;
 
-use super::index::{Place, size};
+use super::index::Place;
 use super::init::change::{Edit, Taken};
 use super::init::clients::{Client, Places, Reach, Start, on_path};
-use crate::failure::{Exit, Explain, Failure};
-use crate::output::{Output, Paint};
 
 /// Check the index, the system, language servers and coding agents
 #[derive(clap::Args)]

@@ -1,11 +1,11 @@
 //! `lacon encode`: JSON in, fewer tokens out.
 
+use terminal::failure::Failure;
+use terminal::input::Input;
+use terminal::output::Output;
 use wire::Format;
 
 use crate::commands::convert::{self, Target};
-use crate::failure::Failure;
-use crate::input::Input;
-use crate::output::Output;
 
 /// Say a JSON value in few tokens
 #[derive(clap::Args)]

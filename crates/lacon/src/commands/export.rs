@@ -7,10 +7,10 @@ use clap::ValueEnum;
 use index::export::{Filter, Format, export};
 use index::snapshot::{EDGE_KINDS, EdgeKinds, ORIGINS, Snapshot};
 use index::store::Location;
+use terminal::failure::{Explain, Failure};
+use terminal::output::Output;
 
 use super::index::{Place, name_of};
-use crate::failure::{Explain, Failure};
-use crate::output::Output;
 
 /// Write every symbol and every edge, whole or filtered
 #[derive(clap::Args)]

@@ -5,9 +5,9 @@ pub(crate) mod login;
 pub(crate) mod serve;
 mod setup;
 
-use crate::cli::verbs;
-use crate::failure::Failure;
-use crate::output::Output;
+use terminal::failure::Failure;
+use terminal::output::Output;
+use terminal::verbs;
 
 /// Put any number of MCP servers behind a few tools
 ///

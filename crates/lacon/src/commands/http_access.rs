@@ -3,9 +3,8 @@
 use anyhow::{Context, anyhow};
 use gateway::config::HttpConfig;
 use serde_json::json;
-
-use crate::failure::{Explain, Failure};
-use crate::output;
+use terminal::failure::{Explain, Failure};
+use terminal::output;
 
 /// Flags of every verb that serves HTTP.
 #[derive(clap::Args, Debug, Default)]

@@ -10,9 +10,10 @@ use index::store::StoreError;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
+use terminal::failure::{Explain, Failure};
+use terminal::output::Output;
+use terminal::usage::{self, size};
 
-use crate::failure::{Explain, Failure};
-use crate::output::Output;
 use crate::workspace::repositories;
 
 /// Index a tree, or bring its index up to date
@@ -378,42 +379,5 @@ pub(crate) fn name_of(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),
-    }
-}
-
-/// Bytes for people.
-pub(crate) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.2} GB", bytes as f64 / 1e9),
-    }
-}
-
-/// What this process has used so far. Zero where the system does not tell.
-pub(crate) mod usage {
-    /// User and system time.
-    pub(crate) fn cpu_seconds() -> f64 {
-        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        // The command's name is in parentheses and may hold anything; the numbers come after it.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-        let ticks = |at: usize| {
-            fields
-                .get(at)
-                .and_then(|field| field.parse::<f64>().ok())
-                .unwrap_or(0.0)
-        };
-        (ticks(11) + ticks(12)) / 100.0
-    }
-
-    /// Most memory that was resident at once, in bytes.
-    pub(crate) fn peak_memory() -> u64 {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))
-            .and_then(|value| value.trim().trim_end_matches(" kB").parse::<u64>().ok())
-            .map_or(0, |kilobytes| kilobytes * 1024)
     }
 }

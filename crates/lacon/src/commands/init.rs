@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use serde::Serialize;
 use serde_json::json;
+use terminal::failure::{Exit, Explain, Failure};
+use terminal::output::Output;
 
 use self::change::{Change, Comments, Edit, Taken};
 use self::clients::{Client, Places, Reach, Start, on_path};
 use self::ledger::{Changed, Ledger, put, take_away, text_of};
-use crate::failure::{Exit, Explain, Failure};
-use crate::output::Output;
 use crate::tools::Toolset;
 
 /// Set up coding agents to use Lacon, or take it back

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::CommandFactory;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use crate::cli::Cli;
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Print the manual page, or write one page per verb into a directory
 #[derive(clap::Args)]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use gateway::config::HttpConfig;
 use gateway::shutdown::Shutdown;
+use terminal::failure::{Explain, Failure};
+use terminal::output::Output;
 
 use super::ending::{self, HangUp};
 use super::http_access::{HttpAccess, announce};
 use crate::editing::Workbench;
-use crate::failure::{Explain, Failure};
 use crate::mcp::QuestionServer;
-use crate::output::Output;
 use crate::tools::permissions::{Permissions, ToolChoice, Writes};
 use crate::tools::trees::Trees;
 use crate::tools::{Services, ShowSecrets, Toolset};

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use terminal::failure::{Exit, Failure};
+use terminal::output::{Output, Reader, make_visible};
 use wire::Format;
 use wire::protocol::Refusal;
 
-use crate::failure::{Exit, Failure};
-use crate::output::{Output, Reader, make_visible};
 use crate::tools::sound::{DAMAGED, sound_answer};
 use crate::tools::trees::Trees;
 use crate::tools::{self, Desk, Services, ShowSecrets, Wish, descriptors, readable};
@@ -375,8 +375,8 @@ macro_rules! questions {
 
             pub(crate) fn run(
                 args: Args,
-                output: &mut crate::output::Output,
-            ) -> Result<(), crate::failure::Failure> {
+                output: &mut terminal::output::Output,
+            ) -> Result<(), terminal::failure::Failure> {
                 super::ask($tool, &args.parameters, &args.asking, output)
             }
         }

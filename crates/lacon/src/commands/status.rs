@@ -4,10 +4,11 @@ use anyhow::Context;
 use index::snapshot::{Snapshot, SnapshotError};
 use index::store::{Directory, Location};
 use serde::Serialize;
+use terminal::failure::{Explain, Failure};
+use terminal::output::Output;
+use terminal::usage::size;
 
-use super::index::{Contents, Disk, Place, size};
-use crate::failure::{Explain, Failure};
-use crate::output::Output;
+use super::index::{Contents, Disk, Place};
 use crate::workspace::repositories;
 
 /// Show what the index of a tree or a workspace holds

@@ -1,11 +1,10 @@
 //! `lacon tokens`: what a text costs a model to read.
 
 use serde::Serialize;
+use terminal::failure::Failure;
+use terminal::input::Input;
+use terminal::output::Output;
 use wire::tokens::Tokenizer;
-
-use crate::failure::Failure;
-use crate::input::Input;
-use crate::output::Output;
 
 /// Count the tokens of a text, exactly and offline
 #[derive(clap::Args)]

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde_json::json;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
-use crate::failure::Failure;
-use crate::output::Output;
 use crate::trust::trust;
 
 /// Allow a repository's own tools and code to be run

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow};
 use lsp::edits::{EditError, Journal, Outcome};
 use serde_json::json;
+use terminal::failure::{Exit, Explain, Failure};
+use terminal::output::Output;
 
 use crate::editing::journal_directory;
-use crate::failure::{Exit, Explain, Failure};
-use crate::output::Output;
 
 /// Take back what an edit tool wrote
 #[derive(clap::Args)]

@@ -7,10 +7,10 @@ use std::sync::mpsc::channel;
 use index::build::Report;
 use index::watch::{Patience, Watched, watch};
 use serde::Serialize;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use super::index::{Place, open, progress_bar};
-use crate::failure::Failure;
-use crate::output::Output;
 use crate::workspace::{Declared, repositories};
 
 /// Keep the index of a tree or a workspace up to date while files change

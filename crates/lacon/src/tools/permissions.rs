@@ -4,9 +4,9 @@
 //! answered only where it was asked for, by its toolset or by name.
 
 use anyhow::anyhow;
+use terminal::failure::{Explain, Failure};
 
 use super::{Tool, Toolset, all, find};
-use crate::failure::{Explain, Failure};
 
 /// Flags of every verb that serves tools.
 #[derive(clap::Args, Debug, Default)]

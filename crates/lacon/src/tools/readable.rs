@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
-
-use crate::output::Paint;
+use terminal::output::Paint;
 
 /// `value` as text.
 pub(crate) fn text(value: &Value, paint: Paint) -> String {
@@ -228,7 +227,7 @@ mod tests {
     use expect_test::expect;
     use serde_json::json;
 
-    use crate::output::Paint;
+    use terminal::output::Paint;
 
     #[test]
     fn callers_stand_under_their_file() {

@@ -6,8 +6,7 @@ use std::fmt::Write;
 
 use codeintel::context::{CommunityTable, ContextPack};
 use serde_json::Value;
-
-use crate::output::Paint;
+use terminal::output::Paint;
 
 /// The answer of a tool that gives a pack, or of `communities`; `None` for all others.
 pub(crate) fn readable(tool: &str, value: &Value, paint: Paint) -> Option<String> {

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use codeintel::search_code::{SearchCode, SearchDocs, hybrid_search, search_code, search_docs};
 use codeintel::search_text::{SearchText, TextFound, search_text};
 use serde_json::Value;
+use terminal::output::Paint;
 use wire::answers::Answer;
 use wire::layout::Layout;
 use wire::protocol::Scope;
 
 use super::{Cut, Tool, Toolset, put, schema};
-use crate::output::Paint;
 
 /// What search answers.
 pub(super) const TOOLS: &[Tool] = &[

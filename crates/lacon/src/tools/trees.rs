@@ -14,10 +14,10 @@ use index::build::{BuildError, Follower, Indexer, Options, Progress, glance};
 use index::snapshot::{Snapshot, SnapshotError};
 use index::store::{Location, StoreError, ask_for_repair};
 use index::watch::{Patience, Watched, watch};
+use terminal::failure::Failure;
 use wire::protocol::Refusal;
 
 use super::refusal;
-use crate::failure::Failure;
 use crate::workspace::{Declared, repositories};
 
 /// The trees of one server.

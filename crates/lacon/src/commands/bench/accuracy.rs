@@ -27,11 +27,11 @@ use index::model::{EdgeKind, FileId, Origin, ResolvedFile, SymbolRef, Target};
 use index::tree::Tree;
 use serde::Serialize;
 use syntax::facts::{DefinitionId, Flags, Kind, Role};
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use self::server::Server;
 use self::tree::MemoryTree;
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Compare call edges with what a language server says, for random functions and methods
 #[derive(clap::Args)]

@@ -16,12 +16,12 @@ use index::model::{EdgeKind, Origin};
 use index::snapshot::{EdgeKinds, Snapshot, SymbolId, SymbolView};
 use serde::Serialize;
 use syntax::facts::{Flags, Kind};
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use super::accuracy::server::Server;
 use super::accuracy::{family, rank};
 use super::context::{Scratch, indexed};
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Compare blast radiuses with the callers that a language server knows
 #[derive(clap::Args)]

@@ -16,14 +16,14 @@ use index::store::Location;
 use lsp::{Adapter, Encoding};
 use serde::Serialize;
 use serde_json::{Value, json};
+use terminal::failure::Failure;
+use terminal::output::Output;
 use wire::tokens::Tokenizer;
 
 use self::cold::Cold;
 use self::direct::{Direct, Spot};
 use super::server::Times;
 use super::server::stdio::{Client, Follows, resident, text};
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Compare answers of language servers through Lacon with their own, and count tokens
 #[derive(clap::Args)]

@@ -20,11 +20,11 @@ use wire::Format;
 use wire::tokens::Tokenizer;
 
 use self::bm25::Bm25;
-pub(super) use self::edits::read_pack;
+use terminal::failure::Failure;
+use terminal::output::Output;
+
 use self::tasks::Task;
 use crate::commands::questions::failure;
-use crate::failure::Failure;
-use crate::output::Output;
 use crate::tools::answer::answer;
 use crate::tools::{self, Desk, Services, Wish};
 

@@ -14,11 +14,11 @@ use anyhow::Context;
 use clap::ValueEnum;
 use comfy_table::Table;
 use serde::Serialize;
+use terminal::failure::{Explain, Failure};
+use terminal::input::read_file;
+use terminal::output::Output;
 
 use crate::embedding::ToolEmbedder;
-use crate::failure::{Explain, Failure};
-use crate::input::read_file;
-use crate::output::Output;
 
 /// Measure the gateway: recall, mean reciprocal rank, latency, build time, tokens per card, answer and call
 #[derive(clap::Args)]

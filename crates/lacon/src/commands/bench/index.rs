@@ -16,11 +16,11 @@ use index::scan::{Config, list_files, unescape_path};
 use index::snapshot::{EdgeKinds, Snapshot};
 use serde::Serialize;
 
-use crate::commands::index::{size, usage};
-use crate::failure::Failure;
-use crate::output::Output;
 use edits::Edits;
 use runs::{Cost, Indexed, run_ctags, run_self};
+use terminal::failure::Failure;
+use terminal::output::Output;
+use terminal::usage::{self, size};
 
 /// Measure indexing: CPU, memory, disk, warm start, one-file edits
 #[derive(clap::Args)]

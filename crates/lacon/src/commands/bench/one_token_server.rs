@@ -1,10 +1,10 @@
 //! `lacon bench one-token-server`: the upstream that `lacon bench gateway` puts behind a gateway.
 
 use anyhow::Context;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use super::gateway::calls;
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Serve one tool that says one word, over MCP on standard input and output
 #[derive(clap::Args)]

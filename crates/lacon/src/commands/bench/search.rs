@@ -16,9 +16,8 @@ use index::build::{Indexer, Options};
 use index::search::{Embedder, Mode, Question, built_in};
 use index::snapshot::Snapshot;
 use serde::Serialize;
-
-use crate::failure::Failure;
-use crate::output::Output;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use sets::{Asked, Set};
 use speed::Speed;

@@ -15,15 +15,15 @@ use index::snapshot::Snapshot;
 use index::store::Location;
 use serde::Serialize;
 use serde_json::{Value, json};
+use terminal::failure::Failure;
+use terminal::output::Output;
+use terminal::usage::size;
 use wire::tokens::Tokenizer;
 
 use self::load::{Call, Load};
 use self::questions::{Question, many_callers, questions, samples};
 use self::stdio::{Client, Follows, heap, resident, text};
 use super::context::read_pack;
-use crate::commands::index::size;
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// Measure the server: start, memory, latency, tokens, load
 #[derive(clap::Args)]

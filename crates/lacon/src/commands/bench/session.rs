@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use serde_json::{Map, Value, json};
+use terminal::failure::Failure;
+use terminal::output::Output;
 use wire::Format;
 use wire::session::SessionReader;
 use wire::tokens::Tokenizer;
 
 use crate::commands::questions::failure;
-use crate::failure::Failure;
-use crate::output::Output;
 use crate::tools::answer::answer;
 use crate::tools::trees::Trees;
 use crate::tools::{self, Desk, Services, Wish};

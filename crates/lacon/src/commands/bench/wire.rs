@@ -11,9 +11,8 @@ mod speed;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-
-use crate::failure::Failure;
-use crate::output::Output;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 /// Compare JSON, GCX1, GCF, TOON and the automatic choice: bytes, tokens, gzip, round trip, speed
 #[derive(clap::Args)]

@@ -2,10 +2,10 @@
 
 use anyhow::{Context, anyhow};
 use gateway::runtime::Gateway;
+use terminal::failure::{Explain, Failure};
+use terminal::output::Output;
 
 use super::setup::{ConfigArgs, options, runtime};
-use crate::failure::{Explain, Failure};
-use crate::output::Output;
 
 /// Sign in to an HTTP upstream that asks for it
 #[derive(clap::Args)]

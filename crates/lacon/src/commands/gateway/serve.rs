@@ -6,12 +6,12 @@ use anyhow::{Context, anyhow};
 use gateway::Status;
 use gateway::policy::{PolicyAction, PolicyRule};
 use gateway::runtime::Gateway;
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use super::setup::{ConfigArgs, environment, mount_code_tools, options, runtime};
 use crate::commands::ending::{self, HangUp};
 use crate::commands::http_access::{HttpAccess, announce};
-use crate::failure::Failure;
-use crate::output::Output;
 use crate::tools::permissions::{ToolChoice, Writes};
 
 /// Serve the gateway (what `lacon gateway` does by itself)

@@ -9,9 +9,9 @@ use gateway::config::{GatewayConfig, Mode};
 use gateway::reload::{Environment, ReadError, read_config};
 use gateway::runtime::Options;
 use gateway::shutdown::Shutdown;
+use terminal::failure::{Explain, Failure};
 
 use crate::embedding::ToolEmbedder;
-use crate::failure::{Explain, Failure};
 use crate::mcp::QuestionServer;
 use crate::tools::Toolset;
 use crate::tools::permissions::{Permissions, ToolChoice, Writes};

@@ -16,13 +16,13 @@ use index::model::{EdgeKind, FileId, ResolvedFile};
 use index::tree::Tree;
 use serde::{Deserialize, Serialize};
 use syntax::facts::{Position, Role};
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use self::judge::Judge;
 use super::server::{CallSite, Server, column_in_units};
 use super::tree::MemoryTree;
 use super::{Overridden, Score, rank};
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// What is sampled, and how the server is asked.
 pub(super) struct Plan<'a> {

@@ -18,11 +18,11 @@ use index::model::{EdgeKind, FileId, Origin, ResolvedFile, SymbolRef, Target};
 use index::tree::Tree;
 use serde::{Deserialize, Serialize};
 use syntax::facts::{Flags, Kind};
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use super::tree::MemoryTree;
 use super::{Overridden, Score, above, origin_name, ratio, shown};
-use crate::failure::Failure;
-use crate::output::Output;
 
 /// A call that is known.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord, Clone)]

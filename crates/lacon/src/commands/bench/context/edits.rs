@@ -8,12 +8,12 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use codeintel::Workspace;
 use serde_json::{Value, json};
+use terminal::failure::Failure;
 use wire::answers::{ContextPack, PackDelta, with_word};
 use wire::gcf::graph;
 
 use super::tasks::Task;
 use super::{ask, desk, indexed, tokens};
-use crate::failure::Failure;
 use crate::tools::Services;
 
 /// What is done to a file.

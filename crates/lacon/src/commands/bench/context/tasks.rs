@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use codeintel::Workspace;
-
-use crate::failure::Failure;
+use terminal::failure::Failure;
 
 /// One change.
 pub(super) struct Task {

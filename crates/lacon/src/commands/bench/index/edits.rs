@@ -8,9 +8,9 @@ use std::time::Instant;
 use index::build::{Indexer, Options};
 use index::scan::unescape_path;
 use serde::Serialize;
+use terminal::failure::Failure;
 
 use super::milliseconds;
-use crate::failure::Failure;
 
 /// What edits took.
 #[derive(Serialize)]

@@ -12,10 +12,11 @@ use index::build::{Indexer, Options, Progress};
 use index::scan::{Config, each_source};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+use terminal::failure::Failure;
+use terminal::output::Output;
+use terminal::usage;
 
-use crate::commands::index::{Summary, usage};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::commands::index::Summary;
 
 #[derive(Serialize, Deserialize, Clone, Copy, Default)]
 pub(super) struct Cost {

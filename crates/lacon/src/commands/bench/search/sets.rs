@@ -7,9 +7,8 @@ use anyhow::{Context, anyhow};
 use index::snapshot::{Snapshot, SymbolView};
 use serde_json::Value;
 use syntax::facts::Kind;
-
-use crate::failure::{Explain, Failure};
-use crate::input::read_file;
+use terminal::failure::{Explain, Failure};
+use terminal::input::read_file;
 
 /// Files with questions about them.
 pub(super) struct Set {

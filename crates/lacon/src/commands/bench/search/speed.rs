@@ -10,9 +10,9 @@ use comfy_table::Table;
 use index::search::{Mode, Question, Scan, SearchIndex};
 use index::snapshot::{Snapshot, SymbolId};
 use serde::Serialize;
+use terminal::failure::Failure;
 
 use super::{Scratch, index_of};
-use crate::failure::Failure;
 
 /// How fast a tree answers.
 #[derive(Serialize)]

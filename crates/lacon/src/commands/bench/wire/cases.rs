@@ -4,10 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use serde_json::Value;
+use terminal::failure::{Explain, Failure};
+use terminal::input;
 use wire::layout::Layout;
-
-use crate::failure::{Explain, Failure};
-use crate::input;
 
 /// One payload.
 pub(crate) struct Case {

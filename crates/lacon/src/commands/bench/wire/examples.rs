@@ -5,6 +5,7 @@ mod lsp;
 mod shop;
 
 use serde::Serialize;
+use terminal::failure::Failure;
 use wire::answers::{
     Answer, BatchSymbol, BatchSymbols, Community, ContextPack, Contract, ContractsList, ContractsOrphans, Cycle,
     CycleCut, Cycles, DeadCode, DeadSymbol, Edge, EditingContext, EditingTarget, FileSummary, FindUsages, FoundSymbol,
@@ -14,7 +15,6 @@ use wire::answers::{
 use wire::layout::Layout;
 
 use super::cases::Case;
-use crate::failure::Failure;
 use shop::Symbol;
 
 /// Every built-in case, tool by tool, small before large.

@@ -5,13 +5,13 @@ use std::io::Write;
 use comfy_table::{CellAlignment, Table, TableStyle};
 use serde::Serialize;
 use serde_json::Value;
+use terminal::failure::Failure;
 use wire::Format;
 use wire::layout::Layout;
 use wire::tokens::Tokenizer;
 
 use super::cases::Case;
 use super::speed::Speed;
-use crate::failure::Failure;
 
 /// The forms compared, in the order of the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::failure::Failure;
+use terminal::failure::Failure;
 
 /// One format on one data set.
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use crate::failure::{Explain, Failure};
 
 /// The optional `FILE` argument of a verb that reads one text.
 #[derive(clap::Args)]
-pub(crate) struct Input {
+pub struct Input {
     /// The file to read; stdin when left out or `-`
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
@@ -17,7 +17,7 @@ pub(crate) struct Input {
 
 impl Input {
     /// The whole text, which must be UTF-8.
-    pub(crate) fn read(&self) -> Result<String, Failure> {
+    pub fn read(&self) -> Result<String, Failure> {
         match &self.file {
             Some(path) if path.as_os_str() != "-" => read_file(path),
             _ => {
@@ -32,14 +32,14 @@ impl Input {
     }
 
     /// The name of the file without directory and extension, when there is one.
-    pub(crate) fn stem(&self) -> Option<String> {
+    pub fn stem(&self) -> Option<String> {
         let stem = self.file.as_ref()?.file_stem()?.to_string_lossy().into_owned();
         Some(stem).filter(|stem| stem != "-")
     }
 }
 
 /// The text of a file, which must be UTF-8.
-pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
+pub fn read_file(path: &Path) -> Result<String, Failure> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     as_text(bytes, &path.display().to_string())
 }

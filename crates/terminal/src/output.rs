@@ -13,11 +13,11 @@ use clap::ColorChoice;
 use serde::Serialize;
 
 use crate::failure::Failure;
-pub(crate) use visible::make_visible;
+pub use visible::make_visible;
 use visible::{visible, visible_json, visible_painted};
 
 /// Where a verb puts its answer. Text is kept until [`Output::finish`], which runs only when the verb succeeded.
-pub(crate) struct Output {
+pub struct Output {
     pending: Vec<u8>,
     paint: Paint,
     reader: Reader,
@@ -25,7 +25,7 @@ pub(crate) struct Output {
 
 /// Who reads stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub enum Reader {
     /// A terminal obeys some of what it is sent, so text of a repository is made visible first.
     Terminal,
     /// A program gets text as it is.
@@ -34,7 +34,7 @@ pub(crate) enum Reader {
 
 /// Colours for people, or none. Text that a program may read never has any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Paint {
+pub struct Paint {
     is_on: bool,
 }
 
@@ -54,35 +54,35 @@ impl Paint {
         Paint { is_on }
     }
 
-    pub(crate) fn good(self, text: &str) -> String {
+    pub fn good(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    pub(crate) fn warn(self, text: &str) -> String {
+    pub fn warn(self, text: &str) -> String {
         self.with("33", text)
     }
 
-    pub(crate) fn bad(self, text: &str) -> String {
+    pub fn bad(self, text: &str) -> String {
         self.with("31;1", text)
     }
 
     /// What can be derived, or read over.
-    pub(crate) fn dim(self, text: &str) -> String {
+    pub fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
     /// A file.
-    pub(crate) fn file(self, text: &str) -> String {
+    pub fn file(self, text: &str) -> String {
         self.with("35", text)
     }
 
     /// The name of a symbol.
-    pub(crate) fn name(self, text: &str) -> String {
+    pub fn name(self, text: &str) -> String {
         self.with("1", text)
     }
 
     /// The number of a line.
-    pub(crate) fn line(self, text: &str) -> String {
+    pub fn line(self, text: &str) -> String {
         self.with("32", text)
     }
 
@@ -95,7 +95,7 @@ impl Paint {
 }
 
 impl Output {
-    pub(crate) fn stdout(choice: ColorChoice) -> Self {
+    pub fn stdout(choice: ColorChoice) -> Self {
         Self {
             pending: Vec::new(),
             paint: Paint::of(choice, &io::stdout()),
@@ -106,22 +106,22 @@ impl Output {
         }
     }
 
-    pub(crate) fn reader(&self) -> Reader {
+    pub fn reader(&self) -> Reader {
         self.reader
     }
 
     /// The colours of what is meant for people.
-    pub(crate) fn paint(&self) -> Paint {
+    pub fn paint(&self) -> Paint {
         self.paint
     }
 
     /// Adds `text` as it is.
-    pub(crate) fn text(&mut self, text: impl AsRef<[u8]>) {
+    pub fn text(&mut self, text: impl AsRef<[u8]>) {
         self.pending.extend_from_slice(text.as_ref());
     }
 
     /// Adds `text` and makes sure that it ends in a newline.
-    pub(crate) fn line(&mut self, text: impl AsRef<[u8]>) {
+    pub fn line(&mut self, text: impl AsRef<[u8]>) {
         self.text(text);
         if self.pending.last() != Some(&b'\n') {
             self.pending.push(b'\n');
@@ -129,7 +129,7 @@ impl Output {
     }
 
     /// Adds `value` as indented JSON.
-    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let json = serde_json::to_string_pretty(value)?;
         self.line(visible_json(&json).as_bytes());
         Ok(())
@@ -137,7 +137,7 @@ impl Output {
 
     /// Lets `write` put an answer of any size straight on stdout, after what was added before. Such an answer is not held
     /// back, so a verb that fails halfway has written a part of it. A reader that went away is not an error.
-    pub(crate) fn stream(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    pub fn stream(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         self.finish()?;
         match write(&mut io::stdout().lock()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout")?,
@@ -146,7 +146,7 @@ impl Output {
     }
 
     /// Writes everything out. A reader that went away (`lacon … | head`) is not an error.
-    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+    pub fn finish(&mut self) -> Result<(), Failure> {
         let mut pending = std::mem::take(&mut self.pending);
         if self.reader == Reader::Terminal
             && let Cow::Owned(shown) = visible_painted(&String::from_utf8_lossy(&pending))
@@ -162,7 +162,7 @@ impl Output {
 }
 
 /// Replaces `path` with `contents` in one step: a reader sees the old file or the new one, never a part.
-pub(crate) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     let mut name = path
         .file_name()
         .with_context(|| format!("`{}` is not a file name", path.display()))?
@@ -180,13 +180,13 @@ pub(crate) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 }
 
 /// Says something on stderr that must be read: no log level hides it.
-pub(crate) fn notice(text: &str) {
+pub fn notice(text: &str) {
     // Nothing is left to say it to when stderr itself is gone.
     drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
 /// Prints `failure` as `error: …` and `hint: …` lines on stderr.
-pub(crate) fn report(failure: &Failure, choice: ColorChoice) -> ExitCode {
+pub fn report(failure: &Failure, choice: ColorChoice) -> ExitCode {
     let mut stderr = io::stderr().lock();
     let paint = Paint::of(choice, &io::stderr());
     let error = format!("{:#}", failure.error);
@@ -200,7 +200,7 @@ pub(crate) fn report(failure: &Failure, choice: ColorChoice) -> ExitCode {
 }
 
 /// Sends log lines to stderr: stdout belongs to answers and protocols. `LACON_LOG` overrides the level.
-pub(crate) fn log_to_stderr(verbose: u8) {
+pub fn log_to_stderr(verbose: u8) {
     let level = ["warn", "info", "debug"][usize::from(verbose.min(2))];
     let filter = tracing_subscriber::EnvFilter::try_from_env("LACON_LOG").unwrap_or_else(|_| level.into());
     tracing_subscriber::fmt()

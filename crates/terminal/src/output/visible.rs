@@ -28,7 +28,7 @@ pub(crate) fn visible_json(text: &str) -> Cow<'_, str> {
 }
 
 /// Every text of a value.
-pub(crate) fn make_visible(value: &mut Value) {
+pub fn make_visible(value: &mut Value) {
     match value {
         Value::String(text) => {
             if let Cow::Owned(escaped) = visible(text) {

@@ -4,15 +4,15 @@ use std::fmt::Display;
 
 /// Why a verb stopped. `?` on any error makes one with [`Exit::Failed`]; the methods of [`Explain`] say more.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
-    pub(crate) error: anyhow::Error,
-    pub(crate) hints: Vec<String>,
+pub struct Failure {
+    pub exit: Exit,
+    pub error: anyhow::Error,
+    pub hints: Vec<String>,
 }
 
 /// Exit codes. `0` is success and `2` is a command line that does not parse (clap's own).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// The world did not cooperate: a missing file, a full disk, a server that is down.
     Failed = 1,
     /// The input was read and is not what it was said to be.
@@ -30,7 +30,7 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 }
 
 /// Adds to an error what only the caller knows.
-pub(crate) trait Explain<T> {
+pub trait Explain<T> {
     /// Adds a line `hint: …` that says what the user can do.
     fn hint(self, hint: impl Display) -> Result<T, Failure>;
     /// Marks the error as the input's fault ([`Exit::BadInput`]).
