@@ -4,18 +4,11 @@
 
 mod cli;
 mod commands;
-mod editing;
-mod embedding;
-mod mcp;
-mod memory;
-mod sessions;
-mod tools;
-mod trust;
-mod workspace;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use server::{embedding, trust};
 use terminal::{failure, output};
 
 fn main() -> ExitCode {

@@ -17,7 +17,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("gateway", &["guardian", "secrets", "wire"]),
     ("terminal", &[]),
     (
-        "lacon",
+        "server",
         &[
             "syntax",
             "index",
@@ -30,6 +30,20 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "terminal",
         ],
     ),
+    (
+        "lacon",
+        &[
+            "syntax",
+            "index",
+            "guardian",
+            "lsp",
+            "codeintel",
+            "wire",
+            "gateway",
+            "server",
+            "terminal",
+        ],
+    ),
     ("testkit", &[]),
     ("xtask", &[]),
 ];
@@ -37,8 +51,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
 /// Which crates may use a library, and everything whose name begins like it.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("tree-sitter", &["syntax"]),
-    ("rmcp", &["gateway", "lacon"]),
-    ("tokio", &["lsp", "gateway", "lacon"]),
+    ("rmcp", &["gateway", "server", "lacon"]),
+    ("tokio", &["gateway", "server", "lacon"]),
 ];
 
 /// Crates whose sources touch neither files nor network nor processes.
@@ -53,7 +67,7 @@ const IO: &[&str] = &[
 ];
 
 /// Crates that read variables of the environment that users may set.
-const READ_THE_ENVIRONMENT: &[&str] = &["terminal", "lacon"];
+const READ_THE_ENVIRONMENT: &[&str] = &["terminal", "server", "lacon"];
 
 /// Crates that are for tests only: normal dependencies on them are refused.
 const DEV_ONLY: &[&str] = &["testkit", "xtask"];

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use codeintel::compiler::{Compilers, Enrich, edges_by_origin, enrich as ask_all};
 use serde::{Serialize, Serializer};
 use serde_json::json;
+use server::tools::trees::Trees;
+use server::tools::{Services, readable};
 use terminal::failure::Failure;
 use terminal::output::Output;
 
 use super::questions::{Asking, Page, ask, questions};
-use crate::tools::trees::Trees;
-use crate::tools::{Services, readable};
 
 /// A symbol or a place.
 #[derive(clap::Args, Serialize)]
@@ -163,7 +163,7 @@ fn enrich_tree(args: enrich::Args, output: &mut Output) -> Result<(), Failure> {
     };
     let before = edges_by_origin(&services.told.enrich((*workspace).clone()));
     let found = ask_all(&workspace, compilers, &asked, &|| false)
-        .map_err(|error| super::questions::failure(crate::tools::refused(error)))?;
+        .map_err(|error| server::tools::failure(server::tools::refused(error)))?;
     let mut value = serde_json::to_value(&found)?;
     let after = edges_by_origin(&services.told.enrich((*workspace).clone()));
     value["edges"] = after

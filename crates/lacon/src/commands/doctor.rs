@@ -235,7 +235,7 @@ fn configuration(root: &Path) -> Check {
 
 /// Whether the repository's own code may be run. Neither is a fault.
 fn trusted(root: &Path) -> Check {
-    let trust = crate::trust::trust();
+    let trust = server::trust::trust();
     if trust.is_everything() {
         return Check::good("trust", "this run trusts everything (--trust or LACON_TRUST)");
     }
@@ -253,7 +253,7 @@ fn trusted(root: &Path) -> Check {
 /// What bounds language servers here.
 fn sandbox() -> Check {
     let support = guardian::sandbox::support();
-    if !crate::tools::lsp::config().sandbox {
+    if !server::tools::lsp::config().sandbox {
         return Check::note(
             "sandbox",
             "switched off: language servers may write and connect anywhere, and run on trusted repositories only",
@@ -319,7 +319,7 @@ fn count_directories(root: &Path, limit: u64) -> u64 {
 
 /// A server for each language that the index holds. The index answers without them, so that none is no fault.
 fn language_servers(root: &Path, snapshot: Option<&Snapshot>) -> Vec<Check> {
-    let config = crate::tools::lsp::config();
+    let config = server::tools::lsp::config();
     let mut languages: Vec<(u64, String)> = snapshot
         .into_iter()
         .flat_map(|snapshot| {

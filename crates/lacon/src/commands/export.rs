@@ -7,10 +7,11 @@ use clap::ValueEnum;
 use index::export::{Filter, Format, export};
 use index::snapshot::{EDGE_KINDS, EdgeKinds, ORIGINS, Snapshot};
 use index::store::Location;
+use server::summary::name_of;
 use terminal::failure::{Explain, Failure};
 use terminal::output::Output;
 
-use super::index::{Place, name_of};
+use super::index::Place;
 
 /// Write every symbol and every edge, whole or filtered
 #[derive(clap::Args)]

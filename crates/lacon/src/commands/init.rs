@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use serde::Serialize;
 use serde_json::json;
+use server::tools::Toolset;
 use terminal::failure::{Exit, Explain, Failure};
 use terminal::output::Output;
 
 use self::change::{Change, Comments, Edit, Taken};
 use self::clients::{Client, Places, Reach, Start, on_path};
 use self::ledger::{Changed, Ledger, put, take_away, text_of};
-use crate::tools::Toolset;
 
 /// Set up coding agents to use Lacon, or take it back
 #[derive(clap::Args)]
@@ -154,7 +154,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
 
 /// Among the user's own state, also for a repository: what a tree brings along could have any file overwritten by an undo.
 fn ledger_path(reach: Reach, places: &Places) -> Result<PathBuf, Failure> {
-    let state = crate::trust::state_folder()
+    let state = server::trust::state_folder()
         .context("there is no folder to remember what is written: set HOME, XDG_STATE_HOME or LACON_STATE_DIR")?;
     Ok(match reach {
         Reach::User => state.join("init.json"),

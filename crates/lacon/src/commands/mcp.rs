@@ -6,16 +6,16 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use gateway::config::HttpConfig;
 use gateway::shutdown::Shutdown;
+use server::editing::Workbench;
+use server::mcp::QuestionServer;
+use server::tools::permissions::{Permissions, ToolChoice, Writes};
+use server::tools::trees::Trees;
+use server::tools::{Services, ShowSecrets, Toolset};
 use terminal::failure::{Explain, Failure};
 use terminal::output::Output;
 
 use super::ending::{self, HangUp};
 use super::http_access::{HttpAccess, announce};
-use crate::editing::Workbench;
-use crate::mcp::QuestionServer;
-use crate::tools::permissions::{Permissions, ToolChoice, Writes};
-use crate::tools::trees::Trees;
-use crate::tools::{Services, ShowSecrets, Toolset};
 
 /// Answer questions about the code over MCP
 #[derive(clap::Args)]
@@ -80,7 +80,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
-    crate::memory::share_pools();
+    server::memory::share_pools();
     let writes = match args.http.is_none() || args.access.allows_writes() {
         true => Writes::Offered,
         false => Writes::Refused,
@@ -104,7 +104,7 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         server.services.memory.ledger.open(&directory);
     }
     let services = server.services.clone();
-    crate::tools::lsp::enrich_in_background(&trees, &services);
+    server::tools::lsp::enrich_in_background(&trees, &services);
     let keep = {
         let trees = trees.clone();
         move || {

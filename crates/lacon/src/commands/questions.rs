@@ -6,14 +6,12 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use terminal::failure::{Exit, Failure};
+use server::tools::sound::{DAMAGED, sound_answer};
+use server::tools::trees::Trees;
+use server::tools::{self, Desk, Services, ShowSecrets, Wish, descriptors, failure, readable};
+use terminal::failure::Failure;
 use terminal::output::{Output, Reader, make_visible};
 use wire::Format;
-use wire::protocol::Refusal;
-
-use crate::tools::sound::{DAMAGED, sound_answer};
-use crate::tools::trees::Trees;
-use crate::tools::{self, Desk, Services, ShowSecrets, Wish, descriptors, readable};
 
 /// Where to ask and how to print.
 #[derive(clap::Args)]
@@ -505,17 +503,4 @@ pub(super) fn ask(
         output.line(note);
     }
     Ok(())
-}
-
-/// What was asked is at fault, unless there is nothing to ask.
-pub(crate) fn failure(refusal: Refusal) -> Failure {
-    let exit = match refusal.code.as_str() {
-        "no_index" | "index_building" | DAMAGED | "internal_error" => Exit::Failed,
-        _ => Exit::BadInput,
-    };
-    Failure {
-        exit,
-        error: anyhow!("{}", refusal.message),
-        hints: Vec::new(),
-    }
 }

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use server::sessions::{Saved, by, read_savings};
 use terminal::failure::Failure;
 use terminal::output::Output;
-
-use crate::sessions::{Saved, by, read_savings};
 
 /// What Lacon's answers saved here, by tool and by conversation
 #[derive(clap::Args)]

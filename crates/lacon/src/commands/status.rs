@@ -4,12 +4,13 @@ use anyhow::Context;
 use index::snapshot::{Snapshot, SnapshotError};
 use index::store::{Directory, Location};
 use serde::Serialize;
+use server::summary::{Contents, Disk};
+use server::workspace::repositories;
 use terminal::failure::{Explain, Failure};
 use terminal::output::Output;
 use terminal::usage::size;
 
-use super::index::{Contents, Disk, Place};
-use crate::workspace::repositories;
+use super::index::Place;
 
 /// Show what the index of a tree or a workspace holds
 #[derive(clap::Args)]

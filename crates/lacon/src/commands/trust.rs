@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde_json::json;
+use server::trust::trust;
 use terminal::failure::Failure;
 use terminal::output::Output;
-
-use crate::trust::trust;
 
 /// Allow a repository's own tools and code to be run
 ///
@@ -47,7 +46,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let listed = match trust.list() {
         Ok(list) => list.clone(),
         Err(_) => guardian::trust::List::in_folder(
-            &crate::trust::state_folder().context(guardian::trust::TrustError::NoPlace)?,
+            &server::trust::state_folder().context(guardian::trust::TrustError::NoPlace)?,
         ),
     };
     if args.show {

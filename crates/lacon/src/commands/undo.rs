@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow};
 use lsp::edits::{EditError, Journal, Outcome};
 use serde_json::json;
+use server::editing::journal_directory;
 use terminal::failure::{Exit, Explain, Failure};
 use terminal::output::Output;
-
-use crate::editing::journal_directory;
 
 /// Take back what an edit tool wrote
 #[derive(clap::Args)]

@@ -7,11 +7,11 @@ use std::sync::mpsc::channel;
 use index::build::Report;
 use index::watch::{Patience, Watched, watch};
 use serde::Serialize;
+use server::workspace::{Declared, repositories};
 use terminal::failure::Failure;
 use terminal::output::Output;
 
 use super::index::{Place, open, progress_bar};
-use crate::workspace::{Declared, repositories};
 
 /// Keep the index of a tree or a workspace up to date while files change
 #[derive(clap::Args)]

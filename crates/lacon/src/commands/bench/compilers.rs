@@ -247,7 +247,7 @@ fn measure(root: &Path, args: &Args) -> Result<Measured> {
 
 /// The language with the most lines whose server is here, and that server.
 fn chosen(snapshot: &Snapshot, root: &Path, only: Option<&str>) -> Result<(String, Adapter, (PathBuf, Vec<String>))> {
-    let config = crate::tools::lsp::config();
+    let config = server::tools::lsp::config();
     // Asked directly, a server has neither a sandbox nor settings that keep it from running the project's code.
     if !config.trust.covers(root) {
         bail!("untrusted: no server was asked; `lacon trust` or --trust allows it");

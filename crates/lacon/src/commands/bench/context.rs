@@ -16,17 +16,15 @@ use codeintel::context::{ranked_files, ranked_symbols};
 use codeintel::{Derived, Repository, Workspace};
 use index::build::{Indexer, Options, open_snapshot};
 use serde_json::{Map, Value, json};
+use server::tools::answer::answer;
+use server::tools::{self, Desk, Services, Wish, failure};
+use terminal::failure::Failure;
+use terminal::output::Output;
 use wire::Format;
 use wire::tokens::Tokenizer;
 
 use self::bm25::Bm25;
-use terminal::failure::Failure;
-use terminal::output::Output;
-
 use self::tasks::Task;
-use crate::commands::questions::failure;
-use crate::tools::answer::answer;
-use crate::tools::{self, Desk, Services, Wish};
 
 /// Recall, budgets, latency and deltas of contexts, on the history of a repository
 #[derive(clap::Args)]

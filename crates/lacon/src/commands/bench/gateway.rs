@@ -14,11 +14,10 @@ use anyhow::Context;
 use clap::ValueEnum;
 use comfy_table::Table;
 use serde::Serialize;
+use server::embedding::ToolEmbedder;
 use terminal::failure::{Explain, Failure};
 use terminal::input::read_file;
 use terminal::output::Output;
-
-use crate::embedding::ToolEmbedder;
 
 /// Measure the gateway: recall, mean reciprocal rank, latency, build time, tokens per card, answer and call
 #[derive(clap::Args)]

@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use comfy_table::Table;
+use edits::Edits;
 use index::scan::{Config, list_files, unescape_path};
 use index::snapshot::{EdgeKinds, Snapshot};
-use serde::Serialize;
-
-use edits::Edits;
 use runs::{Cost, Indexed, run_ctags, run_self};
+use serde::Serialize;
 use terminal::failure::Failure;
 use terminal::output::Output;
 use terminal::usage::{self, size};

@@ -7,16 +7,15 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use serde_json::{Map, Value, json};
+use server::tools::answer::answer;
+use server::tools::failure;
+use server::tools::trees::Trees;
+use server::tools::{self, Desk, Services, Wish};
 use terminal::failure::Failure;
 use terminal::output::Output;
 use wire::Format;
 use wire::session::SessionReader;
 use wire::tokens::Tokenizer;
-
-use crate::commands::questions::failure;
-use crate::tools::answer::answer;
-use crate::tools::trees::Trees;
-use crate::tools::{self, Desk, Services, Wish};
 
 /// Tokens of a scripted exploration in one conversation
 #[derive(clap::Args)]

@@ -9,11 +9,11 @@ use gateway::Status;
 use gateway::preview::{Preview, preview};
 use gateway::runtime::{Gateway, UpstreamStatus};
 use serde_json::json;
+use server::tools::permissions::{ToolChoice, Writes};
 use terminal::failure::Failure;
 use terminal::output::Output;
 
 use super::setup::{ConfigArgs, mount_code_tools, options, runtime};
-use crate::tools::permissions::{ToolChoice, Writes};
 
 /// Check the configuration, connect to every server, and print what an agent will see
 #[derive(clap::Args)]

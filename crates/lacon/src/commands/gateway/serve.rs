@@ -6,13 +6,13 @@ use anyhow::{Context, anyhow};
 use gateway::Status;
 use gateway::policy::{PolicyAction, PolicyRule};
 use gateway::runtime::Gateway;
+use server::tools::permissions::{ToolChoice, Writes};
 use terminal::failure::Failure;
 use terminal::output::Output;
 
 use super::setup::{ConfigArgs, environment, mount_code_tools, options, runtime};
 use crate::commands::ending::{self, HangUp};
 use crate::commands::http_access::{HttpAccess, announce};
-use crate::tools::permissions::{ToolChoice, Writes};
 
 /// Serve the gateway (what `lacon gateway` does by itself)
 #[derive(clap::Args)]

@@ -9,13 +9,12 @@ use gateway::config::{GatewayConfig, Mode};
 use gateway::reload::{Environment, ReadError, read_config};
 use gateway::runtime::Options;
 use gateway::shutdown::Shutdown;
+use server::embedding::ToolEmbedder;
+use server::mcp::QuestionServer;
+use server::tools::Toolset;
+use server::tools::permissions::{Permissions, ToolChoice, Writes};
+use server::tools::trees::Trees;
 use terminal::failure::{Explain, Failure};
-
-use crate::embedding::ToolEmbedder;
-use crate::mcp::QuestionServer;
-use crate::tools::Toolset;
-use crate::tools::permissions::{Permissions, ToolChoice, Writes};
-use crate::tools::trees::Trees;
 
 /// Files looked for in the working directory when none is named, in this order.
 const USUAL_NAMES: [&str; 2] = ["lacon-gateway.toml", ".mcp.json"];
@@ -145,7 +144,7 @@ fn usual_file() -> Result<PathBuf, Failure> {
     match (here, own) {
         (Some(here), own) => {
             let what = format!("`{}` may start programs, and was not read", here.display());
-            match (crate::trust::demand(Path::new("."), &what), own) {
+            match (server::trust::demand(Path::new("."), &what), own) {
                 (Ok(()), _) => Ok(here),
                 (Err(_), Some(own)) => {
                     tracing::warn!(

@@ -8,13 +8,13 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use codeintel::Workspace;
 use serde_json::{Value, json};
+use server::tools::Services;
 use terminal::failure::Failure;
 use wire::answers::{ContextPack, PackDelta, with_word};
 use wire::gcf::graph;
 
 use super::tasks::Task;
 use super::{ask, desk, indexed, tokens};
-use crate::tools::Services;
 
 /// What is done to a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

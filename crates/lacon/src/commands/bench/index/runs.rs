@@ -12,11 +12,10 @@ use index::build::{Indexer, Options, Progress};
 use index::scan::{Config, each_source};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+use server::summary::Summary;
 use terminal::failure::Failure;
 use terminal::output::Output;
 use terminal::usage;
-
-use crate::commands::index::Summary;
 
 #[derive(Serialize, Deserialize, Clone, Copy, Default)]
 pub(super) struct Cost {

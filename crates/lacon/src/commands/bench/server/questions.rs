@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use index::model::EdgeKind;
 use index::snapshot::{EdgeKinds, Snapshot, SymbolView};
 use serde_json::{Map, Value, json};
-
-use crate::tools::{self, Toolset};
+use server::tools::{self, Toolset};
 
 /// A symbol to ask about.
 pub(super) struct Sample {

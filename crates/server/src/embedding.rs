@@ -42,7 +42,7 @@ struct Endpoint {
 }
 
 /// Uses the model that the environment names, if it names one.
-pub(crate) fn configure() -> anyhow::Result<()> {
+pub fn configure() -> anyhow::Result<()> {
     let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if let Some(path) = said("LACON_EMBEDDING_ONNX") {
         if said("LACON_EMBEDDING_URL").is_some() {
@@ -145,7 +145,7 @@ impl Endpoint {
 }
 
 /// The built-in table, for ranking tools by meaning.
-pub(crate) struct ToolEmbedder;
+pub struct ToolEmbedder;
 
 impl gateway::browse::Embedder for ToolEmbedder {
     fn embed(&self, text: &str) -> Vec<f32> {

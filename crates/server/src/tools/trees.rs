@@ -21,7 +21,7 @@ use super::refusal;
 use crate::workspace::{Declared, repositories};
 
 /// The trees of one server.
-pub(crate) struct Trees {
+pub struct Trees {
     state: Mutex<State>,
     stopping: Arc<AtomicBool>,
     /// Whether this process sees to it that the indexes follow the files.
@@ -75,7 +75,7 @@ pub(crate) struct Step {
 impl Trees {
     /// The trees at these paths, or that the files at these paths list. An index that is not there yet is no error: it may be
     /// built.
-    pub(crate) fn open(paths: &[PathBuf], index_dir: Option<&Path>) -> Result<Trees, Failure> {
+    pub fn open(paths: &[PathBuf], index_dir: Option<&Path>) -> Result<Trees, Failure> {
         let tree = |repository: Declared| Tree {
             name: repository.name,
             root: repository.root,
@@ -97,7 +97,7 @@ impl Trees {
     }
 
     /// The index directory of the first: what is not about one tree is kept there.
-    pub(crate) fn directory(&self) -> Option<PathBuf> {
+    pub fn directory(&self) -> Option<PathBuf> {
         let state = lock(&self.state);
         let tree = state.trees.first()?;
         let location = index::store::Location::of(&tree.root, tree.index_dir.as_deref()).ok()?;
@@ -105,17 +105,17 @@ impl Trees {
     }
 
     /// How many there are.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         lock(&self.state).trees.len()
     }
 
     /// Their names, in order.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         lock(&self.state).trees.iter().map(|tree| tree.name.clone()).collect()
     }
 
     /// Builds the indexes and keeps them up to date, each in a thread of its own.
-    pub(crate) fn keep_up_to_date(&self) {
+    pub fn keep_up_to_date(&self) {
         self.kept.store(true, Ordering::Relaxed);
         let state = lock(&self.state);
         for tree in &state.trees {
@@ -127,12 +127,12 @@ impl Trees {
     }
 
     /// Whether they are kept up to date.
-    pub(crate) fn are_kept(&self) -> bool {
+    pub fn are_kept(&self) -> bool {
         self.kept.load(Ordering::Relaxed)
     }
 
     /// Tells the threads to end; a build that is under way is not waited for, since what it leaves is whole.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
@@ -147,7 +147,7 @@ impl Trees {
 
     /// Lets go of snapshots that were found to be damaged, so that the next question opens what is there then, and has them made anew
     /// by whoever keeps them. Whether that is this process.
-    pub(crate) fn give_up_damaged(&self) -> bool {
+    pub fn give_up_damaged(&self) -> bool {
         let mut state = lock(&self.state);
         let mut is_kept = false;
         for tree in &mut state.trees {
@@ -165,7 +165,7 @@ impl Trees {
     }
 
     /// The newest snapshots of all trees. Fails while there is none at all.
-    pub(crate) fn workspace(&self) -> Result<Arc<Workspace>, Refusal> {
+    pub fn workspace(&self) -> Result<Arc<Workspace>, Refusal> {
         let mut state = lock(&self.state);
         let mut changed = false;
         for tree in &mut state.trees {

@@ -39,7 +39,7 @@ const fn tool(
 
 /// Which servers the user wants: `LACON_LSP=off` for none, else the file that `LACON_LSP_CONFIG` names or `lacon/lsp.toml` in the user's
 /// configuration directory. A tree cannot say it: opening a repository must not choose what is run.
-pub(crate) fn config() -> ::lsp::Config {
+pub fn config() -> ::lsp::Config {
     let wanted = wanted();
     ::lsp::Config {
         trust: crate::trust::trust(),
@@ -272,7 +272,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Asks the servers that run about every symbol while nobody else asks, where the user's configuration says `enrich = true`. Starts
 /// no server, and makes way for a question after the one under way.
-pub(crate) fn enrich_in_background(trees: &Arc<Trees>, services: &Arc<Services>) {
+pub fn enrich_in_background(trees: &Arc<Trees>, services: &Arc<Services>) {
     if !services.compilers.enriches() {
         return;
     }

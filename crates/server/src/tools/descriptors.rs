@@ -93,7 +93,7 @@ pub(super) fn default_format(tool: &str) -> Option<Format> {
 }
 
 /// The answer of `tool` for reading; `None` for one that has no Markdown of its own.
-pub(crate) fn markdown(tool: &str, found: &Value) -> Option<String> {
+pub fn markdown(tool: &str, found: &Value) -> Option<String> {
     fn typed<A: DeserializeOwned>(found: &Value, write: fn(&A) -> String) -> Option<String> {
         serde_json::from_value(found.clone()).ok().map(|found| write(&found))
     }

@@ -5,4 +5,4 @@ mod prompts;
 mod resources;
 mod server;
 
-pub(crate) use server::QuestionServer;
+pub use server::QuestionServer;

@@ -35,16 +35,16 @@ use crate::tools::{Desk, Services, Tool, Toolset, Wish, refusal};
 
 /// One connection to a client, or one stateless request of it.
 #[derive(Clone)]
-pub(crate) struct QuestionServer {
-    pub(crate) trees: Arc<Trees>,
-    pub(crate) services: Arc<Services>,
-    pub(crate) permissions: Arc<Permissions>,
+pub struct QuestionServer {
+    pub trees: Arc<Trees>,
+    pub services: Arc<Services>,
+    pub permissions: Arc<Permissions>,
     /// Where neither the call nor the session says.
-    pub(crate) format: Format,
+    pub format: Format,
     /// Whether clients that say nothing take references to what they were sent.
-    pub(crate) references: bool,
+    pub references: bool,
     /// When the server ends.
-    pub(crate) shutdown: Shutdown,
+    pub shutdown: Shutdown,
 }
 
 const INSTRUCTIONS: &str = "Code graph of this workspace. Symbols: id, name, Owner.name or path:line. Ask here who calls, \

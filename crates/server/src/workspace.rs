@@ -21,10 +21,10 @@ use terminal::failure::{Explain, Failure};
 
 /// One repository, whose root exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Declared {
-    pub(crate) name: String,
-    pub(crate) root: PathBuf,
-    pub(crate) index_dir: Option<PathBuf>,
+pub struct Declared {
+    pub name: String,
+    pub root: PathBuf,
+    pub index_dir: Option<PathBuf>,
 }
 
 /// Lists repositories and nothing else.
@@ -48,7 +48,7 @@ struct Entry {
 const ENTRY_KEYS: [&str; 3] = ["name", "path", "index_dir"];
 
 /// The repositories that these paths stand for, in order, each once.
-pub(crate) fn repositories(paths: &[PathBuf], index_dir: Option<&Path>) -> Result<Vec<Declared>, Failure> {
+pub fn repositories(paths: &[PathBuf], index_dir: Option<&Path>) -> Result<Vec<Declared>, Failure> {
     let mut found: Vec<Declared> = Vec::new();
     for path in paths {
         match list_at(path).bad_input()? {

@@ -10,30 +10,30 @@ use super::{Tool, Toolset, all, find};
 
 /// Flags of every verb that serves tools.
 #[derive(clap::Args, Debug, Default)]
-pub(crate) struct ToolChoice {
+pub struct ToolChoice {
     /// Offer no tool that writes
     #[arg(long, env = "LACON_READ_ONLY", value_parser = clap::builder::FalseyValueParser::new(), action = clap::ArgAction::SetTrue)]
-    pub(crate) read_only: bool,
+    pub read_only: bool,
 
     /// Offer these tools besides the toolsets that are named, and no others (repeatable, or separated by commas)
     #[arg(long, value_name = "TOOL", value_delimiter = ',', env = "LACON_ALLOW_TOOLS")]
-    pub(crate) allow_tool: Vec<String>,
+    pub allow_tool: Vec<String>,
 
     /// Never offer these tools (repeatable, or separated by commas)
     #[arg(long, value_name = "TOOL", value_delimiter = ',', env = "LACON_DENY_TOOLS")]
-    pub(crate) deny_tool: Vec<String>,
+    pub deny_tool: Vec<String>,
 }
 
 /// Whether tools that write are offered at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writes {
+pub enum Writes {
     Offered,
     Refused,
 }
 
 /// What a server lists and answers.
 #[derive(Clone, Debug)]
-pub(crate) struct Permissions {
+pub struct Permissions {
     toolsets: Vec<Toolset>,
     allowed: Vec<String>,
     denied: Vec<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Permissions {
 
 impl Permissions {
     /// What the flags say. `toolsets` is empty where none is named: then `core` is listed, or only what is allowed by name.
-    pub(crate) fn new(toolsets: &[Toolset], choice: &ToolChoice, writes: Writes) -> Result<Permissions, Failure> {
+    pub fn new(toolsets: &[Toolset], choice: &ToolChoice, writes: Writes) -> Result<Permissions, Failure> {
         // A name that is misspelt would allow less, or deny nothing, without a word.
         let named = |names: &[String]| -> Vec<String> {
             // An empty variable names nothing.
@@ -87,7 +87,7 @@ impl Permissions {
     }
 
     /// Whether any tool that writes may be asked.
-    pub(crate) fn offers_writes(&self) -> bool {
+    pub fn offers_writes(&self) -> bool {
         self.answered().any(|tool| tool.writes)
     }
 

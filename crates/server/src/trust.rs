@@ -9,7 +9,7 @@ use terminal::failure::{Explain, Failure};
 static TRUST: OnceLock<Trust> = OnceLock::new();
 
 /// Sets it for this process, from `--trust` and `LACON_TRUST`.
-pub(crate) fn settle(everything: bool) {
+pub fn settle(everything: bool) {
     let trust = match everything || is_set("LACON_TRUST") {
         true => Trust::everything(),
         false => Trust::listed(state_folder().map(|folder| List::in_folder(&folder))),
@@ -19,12 +19,12 @@ pub(crate) fn settle(everything: bool) {
 }
 
 /// Whom this process trusts.
-pub(crate) fn trust() -> Trust {
+pub fn trust() -> Trust {
     TRUST.get().cloned().unwrap_or_default()
 }
 
 /// Where what the user has decided is kept, out of reach of any tree: `LACON_STATE_DIR`, else `lacon` in the user's state folder.
-pub(crate) fn state_folder() -> Option<PathBuf> {
+pub fn state_folder() -> Option<PathBuf> {
     let absolute = |name: &str| {
         let folder = PathBuf::from(std::env::var_os(name)?);
         folder.is_absolute().then_some(folder)
@@ -39,7 +39,7 @@ fn is_set(name: &str) -> bool {
 }
 
 /// Fails unless the repository around a folder is trusted; `what` is what would have been done.
-pub(crate) fn demand(folder: &Path, what: &str) -> Result<(), Failure> {
+pub fn demand(folder: &Path, what: &str) -> Result<(), Failure> {
     if trust().covers(folder) {
         return Ok(());
     }

@@ -19,13 +19,13 @@ use crate::sessions::Account;
 
 /// What is sent.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub struct Said {
     /// The answer, in `format`.
-    pub(crate) text: String,
+    pub text: String,
     /// Never [`Format::Auto`].
-    pub(crate) format: Format,
+    pub format: Format,
     /// How to go on, where the answer was cut and has no place to say so.
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// Arguments that every tool takes, taken out of a call's.
@@ -50,12 +50,7 @@ const SURELY: usize = 2;
 const NEARLY: usize = 25;
 
 /// Answers one call. `format` is what holds where the call does not say.
-pub(crate) fn answer(
-    tool: &Tool,
-    desk: &Desk,
-    mut arguments: Map<String, Value>,
-    format: Format,
-) -> Result<Said, Refusal> {
+pub fn answer(tool: &Tool, desk: &Desk, mut arguments: Map<String, Value>, format: Format) -> Result<Said, Refusal> {
     let common = Common::take(tool, &mut arguments, format)?;
     masks::refuse_masks(tool, desk, &arguments)?;
     if let Some(conversation) = desk.wish.conversation {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use terminal::output::Paint;
 
 /// `value` as text.
-pub(crate) fn text(value: &Value, paint: Paint) -> String {
+pub fn text(value: &Value, paint: Paint) -> String {
     let Some(members) = value.as_object() else {
         return wire::markdown::to_string(value);
     };
@@ -28,7 +28,7 @@ pub(crate) fn text(value: &Value, paint: Paint) -> String {
 
 /// What is said where a question found nothing, which a bare list does not tell from a mistake. `min_tier` is the weakest origin that
 /// was asked for.
-pub(crate) fn nothing(tool: &str, value: &Value, min_tier: Option<&str>) -> Option<String> {
+pub fn nothing(tool: &str, value: &Value, min_tier: Option<&str>) -> Option<String> {
     let members = value.as_object()?;
     let is_empty = |name: &str| list(members, name).is_some_and(Vec::is_empty);
     if !is_empty("edges") && !is_empty("usages") {

@@ -29,18 +29,18 @@ const MOST_FILES: usize = 40;
 
 /// One call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Saved {
+pub struct Saved {
     /// Seconds since 1970.
-    pub(crate) at: u64,
+    pub at: u64,
     /// The conversation: a short hash, which names nobody.
-    pub(crate) session: String,
-    pub(crate) tool: String,
+    pub session: String,
+    pub tool: String,
     /// Tokens that were sent.
-    pub(crate) sent: u64,
+    pub sent: u64,
     /// Tokens of the same facts in compact JSON.
-    pub(crate) json: u64,
+    pub json: u64,
     /// Tokens of the files that the answer speaks of.
-    pub(crate) files: u64,
+    pub files: u64,
 }
 
 /// An answer to be counted.
@@ -55,7 +55,7 @@ pub(crate) struct Account {
 
 /// Counts what was saved.
 #[derive(Default)]
-pub(crate) struct Ledger {
+pub struct Ledger {
     running: Mutex<Option<Running>>,
 }
 
@@ -66,7 +66,7 @@ struct Running {
 
 impl Ledger {
     /// Keeps the books of all further answers. Does nothing without a directory to keep them in.
-    pub(crate) fn open(&self, directory: &Path) {
+    pub fn open(&self, directory: &Path) {
         let directory = directory.to_path_buf();
         let (accounts, waiting) = sync_channel(MOST_WAITING);
         let thread = std::thread::spawn(move || count_all(&waiting, &directory));
@@ -84,7 +84,7 @@ impl Ledger {
     }
 
     /// Counts what still waits.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Running { accounts, thread }) = running {
             drop(accounts);
@@ -179,7 +179,7 @@ fn write(directory: &Path, saved: &Saved) -> std::io::Result<()> {
 }
 
 /// Every call that is still on the books of an index directory, oldest first. Lines that cannot be read are left out.
-pub(crate) fn read_savings(directory: &Path) -> Vec<Saved> {
+pub fn read_savings(directory: &Path) -> Vec<Saved> {
     let files: [PathBuf; 2] = [directory.join(OLDER_FILE), directory.join(SAVINGS_FILE)];
     let lines = files
         .iter()
@@ -192,7 +192,7 @@ pub(crate) fn read_savings(directory: &Path) -> Vec<Saved> {
 }
 
 /// Sums by some key.
-pub(crate) fn by<'a>(saved: &'a [Saved], key: impl Fn(&'a Saved) -> &'a str) -> BTreeMap<&'a str, (u64, Saved)> {
+pub fn by<'a>(saved: &'a [Saved], key: impl Fn(&'a Saved) -> &'a str) -> BTreeMap<&'a str, (u64, Saved)> {
     let mut sums: BTreeMap<&str, (u64, Saved)> = BTreeMap::new();
     for one in saved {
         let entry = sums.entry(key(one)).or_insert_with(|| {

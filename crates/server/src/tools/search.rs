@@ -61,7 +61,7 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 /// Hits for a person at a terminal: in order of rank, each with its place and its snippet. `None` for other answers.
-pub(crate) fn readable(tool: &str, value: &Value, paint: Paint) -> Option<String> {
+pub fn readable(tool: &str, value: &Value, paint: Paint) -> Option<String> {
     let mut out = String::new();
     match tool {
         "search_code" | "hybrid_search" | "search_docs" => hits(&mut out, value, paint),

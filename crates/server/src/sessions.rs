@@ -19,16 +19,17 @@ use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
 pub(crate) use bases::{Base, Bases};
-pub(crate) use ledger::{Account, Ledger, Saved, by, read_savings};
+pub(crate) use ledger::Account;
+pub use ledger::{Ledger, Saved, by, read_savings};
 
 /// What this process remembers between calls.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub struct Memory {
     conversations: Mutex<Kept>,
     /// What deltas are made from.
     pub(crate) bases: Bases,
     /// What was saved.
-    pub(crate) ledger: Ledger,
+    pub ledger: Ledger,
 }
 
 #[derive(Default)]
@@ -47,7 +48,7 @@ const MOST_CALLS: usize = 512;
 
 impl Memory {
     /// The conversation of this name. Names hold the principal, so no two clients ever have the same.
-    pub(crate) fn conversation(&self, name: &str) -> Arc<Conversation> {
+    pub fn conversation(&self, name: &str) -> Arc<Conversation> {
         let now = Instant::now();
         let mut kept = lock(&self.conversations);
         kept.by_name.retain(|_, (_, used)| now.duration_since(*used) < SILENCE);
@@ -72,7 +73,7 @@ impl Memory {
 
 /// One conversation with one client that takes references: it negotiated GCF for its session, or asked for them with
 /// `lacon/session`, or the server was started with `--session`.
-pub(crate) struct Conversation {
+pub struct Conversation {
     state: Mutex<State>,
 }
 

@@ -14,15 +14,10 @@ use super::answer::{Said, answer};
 use super::{Desk, Tool, refusal};
 
 /// The code of a refusal because of damage.
-pub(crate) const DAMAGED: &str = "index_damaged";
+pub const DAMAGED: &str = "index_damaged";
 
 /// As [`answer`], for an index that may be damaged.
-pub(crate) fn sound_answer(
-    tool: &Tool,
-    desk: &Desk,
-    arguments: Map<String, Value>,
-    format: Format,
-) -> Result<Said, Refusal> {
+pub fn sound_answer(tool: &Tool, desk: &Desk, arguments: Map<String, Value>, format: Format) -> Result<Said, Refusal> {
     if tool.writes {
         for repository in desk.workspace.repositories() {
             if let Err(SnapshotError::Damaged(damage)) = repository.snapshot.verify() {

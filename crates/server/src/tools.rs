@@ -1,31 +1,33 @@
 //! Every question as a tool: one row of a family's table says what it is called, what it is for, how far it reaches and how many
 //! tokens it may cost. The server, the command line and the reference page all read these tables.
 
-pub(crate) mod answer;
+pub mod answer;
 mod context;
 mod deltas;
-pub(crate) mod descriptors;
+pub mod descriptors;
 mod edit;
 #[cfg(test)]
 mod formats;
 mod graph;
-pub(crate) mod lsp;
+pub mod lsp;
 mod masks;
-pub(crate) mod permissions;
-pub(crate) mod readable;
-pub(crate) mod readable_packs;
+pub mod permissions;
+pub mod readable;
+pub mod readable_packs;
 mod schema;
 mod scope;
-pub(crate) mod search;
-pub(crate) mod sound;
-pub(crate) mod trees;
+pub mod search;
+pub mod sound;
+pub mod trees;
 
 use std::cell::RefCell;
 
+use anyhow::anyhow;
 use codeintel::{QuestionError, Workspace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use terminal::failure::{Exit, Failure};
 use wire::layout::Layout;
 use wire::protocol::{Refusal, Scope};
 
@@ -33,13 +35,13 @@ use crate::editing::Workbench;
 use crate::sessions::{Conversation, Memory};
 
 /// One question as a tool.
-pub(crate) struct Tool {
+pub struct Tool {
     /// As in the wire formats.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What it is for, in one line.
     pub(crate) about: &'static str,
     /// The set that lists it: `core` is part of every set, `all` lists everything.
-    pub(crate) toolset: Toolset,
+    pub toolset: Toolset,
     /// Which repositories of a workspace it is about.
     pub(crate) scope: Scope,
     /// Tokens at most where a call does not say.
@@ -47,14 +49,14 @@ pub(crate) struct Tool {
     /// What makes its answer smaller.
     pub(crate) cut: Cut,
     /// Whether it may change files.
-    pub(crate) writes: bool,
+    pub writes: bool,
     parameters: fn() -> Value,
     ask: fn(&Desk, Map<String, Value>) -> Result<Reply, Refusal>,
 }
 
 /// A set of tools that a client may list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Toolset {
+pub enum Toolset {
     /// What most tasks need
     Core,
     /// Core, and every walk and analysis of the graph
@@ -71,7 +73,7 @@ pub(crate) enum Toolset {
 
 /// How an answer that costs too much is made smaller. Rows, lines and symbols ask the same question again with less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub enum Cut {
     /// Fewer rows on the page: the argument `limit`.
     Rows,
     /// Fewer lines of source: the argument `max_lines`.
@@ -85,31 +87,31 @@ pub(crate) enum Cut {
 }
 
 /// An answer and the table that lays it out.
-pub(crate) struct Reply {
+pub struct Reply {
     pub(crate) value: Value,
     pub(crate) layout: Layout<'static>,
 }
 
 /// What a question is asked with. Grows when a family of tools needs more than the snapshots.
 #[derive(Clone, Copy)]
-pub(crate) struct Desk<'a> {
+pub struct Desk<'a> {
     /// The repositories that the call is about.
-    pub(crate) workspace: &'a Workspace,
+    pub workspace: &'a Workspace,
     /// What this process keeps between calls.
-    pub(crate) services: &'a Services,
+    pub services: &'a Services,
     /// Who asks: nothing that is kept for one caller reaches another.
-    pub(crate) caller: &'a str,
+    pub caller: &'a str,
     /// How the answer is wanted.
-    pub(crate) wish: Wish<'a>,
+    pub wish: Wish<'a>,
 }
 
 /// How a call wants its answer. A tool that fills a budget must know; the others need not look.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Wish<'a> {
-    pub(crate) format: wire::Format,
-    pub(crate) max_tokens: usize,
+pub struct Wish<'a> {
+    pub format: wire::Format,
+    pub max_tokens: usize,
     /// The conversation, where the client takes references to what it was sent.
-    pub(crate) conversation: Option<&'a Conversation>,
+    pub conversation: Option<&'a Conversation>,
     finished: Option<&'a RefCell<Option<Finished>>>,
 }
 
@@ -130,7 +132,7 @@ impl<'a> Desk<'a> {
 
 impl<'a> Wish<'a> {
     /// A client that takes references.
-    pub(crate) fn in_conversation(conversation: Option<&'a Conversation>) -> Wish<'a> {
+    pub fn in_conversation(conversation: Option<&'a Conversation>) -> Wish<'a> {
         Wish {
             conversation,
             ..Wish::default()
@@ -139,26 +141,26 @@ impl<'a> Wish<'a> {
 }
 
 /// What this process keeps between calls, for all clients.
-pub(crate) struct Services {
+pub struct Services {
     /// The language servers.
-    pub(crate) compilers: ::lsp::Servers,
+    pub compilers: ::lsp::Servers,
     /// What the language servers were told.
-    pub(crate) told: codeintel::compiler::Memory,
+    pub told: codeintel::compiler::Memory,
     /// The process ends after one answer: a language server is started only if it is waited for.
-    pub(crate) one_shot: bool,
+    pub one_shot: bool,
     /// Edits that are only tried so far.
-    pub(crate) workbench: Workbench,
+    pub workbench: Workbench,
     /// What clients were sent.
-    pub(crate) memory: Memory,
+    pub memory: Memory,
     /// Whether credentials in code are shown.
-    pub(crate) credentials: Credentials,
+    pub credentials: Credentials,
     /// Whether clients speak for the user whose programs would run, who may be asked whether a repository is trusted.
-    pub(crate) asks_user: bool,
+    pub asks_user: bool,
 }
 
 /// What becomes of credentials in the code that an answer shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Credentials {
+pub enum Credentials {
     /// A mask that names the kind stands for each.
     #[default]
     Masked,
@@ -168,7 +170,7 @@ pub(crate) enum Credentials {
 
 /// The flag of every verb that shows code.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
-pub(crate) struct ShowSecrets {
+pub struct ShowSecrets {
     /// Show credentials in code (keys, tokens, passwords in addresses), for which a mask like `[redacted: aws key]` stands otherwise
     #[arg(long, env = "LACON_SHOW_SECRETS", value_parser = clap::builder::FalseyValueParser::new(), action = clap::ArgAction::SetTrue)]
     show_secrets: bool,
@@ -208,7 +210,7 @@ const FAMILIES: &[&[Tool]] = &[
 ];
 
 /// Every tool, in the order they are listed.
-pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
+pub fn all() -> impl Iterator<Item = &'static Tool> {
     FAMILIES.iter().copied().flatten()
 }
 
@@ -223,18 +225,18 @@ impl Toolset {
 const READ_AS_TEXT: &[&str] = &["find", "read", "uses", "trace", "change", "grep"];
 
 /// The tool with this name.
-pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+pub fn find(name: &str) -> Option<&'static Tool> {
     all().find(|tool| tool.name == name)
 }
 
 impl Tool {
     /// The JSON Schema of its arguments, those that every tool takes included.
-    pub(crate) fn input_schema(&self, several_repositories: bool) -> Map<String, Value> {
+    pub fn input_schema(&self, several_repositories: bool) -> Map<String, Value> {
         schema::input(self, several_repositories)
     }
 
     /// Whether a person at a terminal reads the same text as a model.
-    pub(crate) fn is_read_as_text(&self) -> bool {
+    pub fn is_read_as_text(&self) -> bool {
         READ_AS_TEXT.contains(&self.name)
     }
 
@@ -313,7 +315,7 @@ fn value(found: &impl Serialize) -> Result<Value, Refusal> {
     serde_json::to_value(found).map_err(|error| refusal("internal_error", error.to_string()))
 }
 
-pub(crate) fn refused(error: QuestionError) -> Refusal {
+pub fn refused(error: QuestionError) -> Refusal {
     let detail = match &error {
         QuestionError::Scope { detail, .. } => detail.clone(),
         _ => String::new(),
@@ -322,6 +324,19 @@ pub(crate) fn refused(error: QuestionError) -> Refusal {
         code: error.code().to_string(),
         message: error.to_string(),
         detail,
+    }
+}
+
+/// A refusal as a verb's failure: what was asked is at fault, unless there is nothing to ask.
+pub fn failure(refusal: Refusal) -> Failure {
+    let exit = match refusal.code.as_str() {
+        "no_index" | "index_building" | sound::DAMAGED | "internal_error" => Exit::Failed,
+        _ => Exit::BadInput,
+    };
+    Failure {
+        exit,
+        error: anyhow!("{}", refusal.message),
+        hints: Vec::new(),
     }
 }
 
@@ -371,7 +386,7 @@ mod tests {
     #[test]
     fn the_reference_page_is_up_to_date() {
         let mut page = String::from(
-            "# The tools\n\nGenerated from the tables in `crates/lacon/src/tools/`. Every tool also takes `format` (auto, json, gcx, \
+            "# The tools\n\nGenerated from the tables in `crates/server/src/tools/`. Every tool also takes `format` (auto, json, gcx, \
              gcf, markdown), `max_tokens` (o200k tokens of the text sent, never exceeded) and `if_none_match` (the etag of an \
              earlier answer). In a workspace of several repositories a tool of scope `repo` needs `repo` as a name and one of \
              scope `fan-out` as a list of names or `[\"*\"]`; one of scope `workspace` refuses it.\n\n\

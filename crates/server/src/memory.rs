@@ -64,7 +64,7 @@ fn resident() -> u64 {
 
 /// Called before a server starts its threads. The allocator gives threads pools of their own, up to eight for each processor, and
 /// what is free in one is of no use to the others: a hundred sessions filled them all, one after the other, and half of it was free.
-pub(crate) fn share_pools() {
+pub fn share_pools() {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     limit_pools(processors.max(2));
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use terminal::output::Paint;
 
 /// The answer of a tool that gives a pack, or of `communities`; `None` for all others.
-pub(crate) fn readable(tool: &str, value: &Value, paint: Paint) -> Option<String> {
+pub fn readable(tool: &str, value: &Value, paint: Paint) -> Option<String> {
     let is_pack = matches!(
         tool,
         "context_for_task" | "context_for_files" | "context_for_pr" | "blast_radius" | "explain_symbol" | "communities"

@@ -41,7 +41,7 @@ const CONTEXT: usize = 2;
 const ALLOW_EDIT: &str = "LACON_ALLOW_EDIT";
 
 /// The drafts of all clients of this process.
-pub(crate) struct Workbench {
+pub struct Workbench {
     drafts: Mutex<Drafts>,
     /// Said by whoever started this process, never by a call: the model that calls reads what a hostile repository says.
     allowed: Allowed,
@@ -57,7 +57,7 @@ impl Default for Workbench {
 
 impl Workbench {
     /// With these files, and those that the environment names, free to be edited although other programs run them.
-    pub(crate) fn allowing(paths: &[String]) -> Workbench {
+    pub fn allowing(paths: &[String]) -> Workbench {
         let variable = std::env::var_os(ALLOW_EDIT).unwrap_or_default();
         let named = std::env::split_paths(&variable).map(|path| path.to_string_lossy().into_owned());
         Workbench {
@@ -369,7 +369,7 @@ impl Editor<'_> {
 }
 
 /// Where the journal of a repository is kept: with its index.
-pub(crate) fn journal_directory(root: &Path) -> Result<PathBuf, Refusal> {
+pub fn journal_directory(root: &Path) -> Result<PathBuf, Refusal> {
     let location =
         index::store::Location::of(root, None).map_err(|error| refusal("internal_error", error.to_string()))?;
     Ok(location.directory.join("undo"))
