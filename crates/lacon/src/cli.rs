@@ -53,8 +53,8 @@ use commands::questions::{
 };
 use commands::search::{code, docs, grep};
 use commands::{
-    bench, completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status,
-    tokens, trust, undo, watch,
+    completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status, tokens,
+    trust, undo, watch,
 };
 
 verbs! {

@@ -24,6 +24,7 @@ use wire::Format;
 use wire::tokens::Tokenizer;
 
 use self::bm25::Bm25;
+pub(super) use self::edits::read_pack;
 use self::tasks::Task;
 
 /// Recall, budgets, latency and deltas of contexts, on the history of a repository

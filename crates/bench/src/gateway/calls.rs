@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 use wire::tokens::Tokenizer;
 
-use crate::commands::bench::peer::Peer;
+use crate::peer::Peer;
 
 /// The name of the upstream's only tool.
 const TOOL: &str = "answer";

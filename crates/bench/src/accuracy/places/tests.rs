@@ -1,5 +1,5 @@
 use super::*;
-use crate::commands::bench::accuracy::server::column_in_bytes;
+use crate::accuracy::server::column_in_bytes;
 
 /// Judges a file by answers of the form "this mention is that line and column" (counted in UTF-16 from 0).
 fn judged(files: &[(&str, &str)], languages: &[&str], answers: &[Said<'_>]) -> Report {

@@ -47,20 +47,20 @@ const ASKED: usize = 1000;
 
 /// The corpus of `crates/index/tests/data`, on whose questions the tests keep a floor.
 const CORPUS: [&str; 12] = [
-    include_str!("../../../../../index/tests/data/corpus/c.txt"),
-    include_str!("../../../../../index/tests/data/corpus/cpp.txt"),
-    include_str!("../../../../../index/tests/data/corpus/csharp.txt"),
-    include_str!("../../../../../index/tests/data/corpus/go.txt"),
-    include_str!("../../../../../index/tests/data/corpus/java.txt"),
-    include_str!("../../../../../index/tests/data/corpus/javascript.txt"),
-    include_str!("../../../../../index/tests/data/corpus/kotlin.txt"),
-    include_str!("../../../../../index/tests/data/corpus/php.txt"),
-    include_str!("../../../../../index/tests/data/corpus/python.txt"),
-    include_str!("../../../../../index/tests/data/corpus/ruby.txt"),
-    include_str!("../../../../../index/tests/data/corpus/rust.txt"),
-    include_str!("../../../../../index/tests/data/corpus/typescript.txt"),
+    include_str!("../../../index/tests/data/corpus/c.txt"),
+    include_str!("../../../index/tests/data/corpus/cpp.txt"),
+    include_str!("../../../index/tests/data/corpus/csharp.txt"),
+    include_str!("../../../index/tests/data/corpus/go.txt"),
+    include_str!("../../../index/tests/data/corpus/java.txt"),
+    include_str!("../../../index/tests/data/corpus/javascript.txt"),
+    include_str!("../../../index/tests/data/corpus/kotlin.txt"),
+    include_str!("../../../index/tests/data/corpus/php.txt"),
+    include_str!("../../../index/tests/data/corpus/python.txt"),
+    include_str!("../../../index/tests/data/corpus/ruby.txt"),
+    include_str!("../../../index/tests/data/corpus/rust.txt"),
+    include_str!("../../../index/tests/data/corpus/typescript.txt"),
 ];
-const QUESTIONS: &str = include_str!("../../../../../index/tests/data/questions.toml");
+const QUESTIONS: &str = include_str!("../../../index/tests/data/questions.toml");
 
 /// The built-in code, asked the half of the questions that ranking is tuned on and the half that is only measured.
 pub(super) fn built_in() -> Result<Vec<Set>, Failure> {

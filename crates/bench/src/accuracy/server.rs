@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const MAX_MESSAGE: usize = 64 << 20;
 
 /// A running server.
-pub(in crate::commands::bench) struct Server {
+pub(crate) struct Server {
     process: Child,
     input: ChildStdin,
     messages: Receiver<Value>,
@@ -23,13 +23,13 @@ pub(in crate::commands::bench) struct Server {
 
 /// A place as the server names it: file, 0-based line, and column in UTF-16 units. What is in no file has its address instead.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub(in crate::commands::bench) struct CallSite {
-    pub(in crate::commands::bench) path: String,
-    pub(in crate::commands::bench) line: u32,
-    pub(in crate::commands::bench) column: u32,
+pub(crate) struct CallSite {
+    pub(crate) path: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
     /// The line where it ends: some servers name whole definitions with their comments.
     #[serde(default)]
-    pub(in crate::commands::bench) end_line: u32,
+    pub(crate) end_line: u32,
 }
 
 impl CallSite {
@@ -47,7 +47,7 @@ impl CallSite {
 
 impl Server {
     /// Starts `command` and shakes hands about `root`.
-    pub(in crate::commands::bench) fn start(command: &[String], root: &Path) -> anyhow::Result<Server> {
+    pub(crate) fn start(command: &[String], root: &Path) -> anyhow::Result<Server> {
         let (program, arguments) = command.split_first().context("no server command")?;
         let mut process = Command::new(program)
             .args(arguments)
@@ -103,7 +103,7 @@ impl Server {
     }
 
     /// Answers what the server asks for a while, so that it can read its configuration and list its files.
-    pub(in crate::commands::bench) fn settle(&mut self, time: Duration) -> anyhow::Result<()> {
+    pub(crate) fn settle(&mut self, time: Duration) -> anyhow::Result<()> {
         let deadline = std::time::Instant::now() + time;
         loop {
             let left = deadline.saturating_duration_since(std::time::Instant::now());
@@ -116,18 +116,18 @@ impl Server {
     }
 
     /// Opens a document.
-    pub(in crate::commands::bench) fn open(&mut self, path: &Path, language: &str, text: &str) -> anyhow::Result<()> {
+    pub(crate) fn open(&mut self, path: &Path, language: &str, text: &str) -> anyhow::Result<()> {
         let document = json!({"uri": uri_of(path), "languageId": language, "version": 1, "text": text});
         self.notify("textDocument/didOpen", &json!({"textDocument": document}))
     }
 
     /// Closes a document.
-    pub(in crate::commands::bench) fn close(&mut self, path: &Path) -> anyhow::Result<()> {
+    pub(crate) fn close(&mut self, path: &Path) -> anyhow::Result<()> {
         self.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri_of(path)}}))
     }
 
     /// Every call of what stands at the position; `None` when the server knows no such thing.
-    pub(in crate::commands::bench) fn incoming_calls(
+    pub(crate) fn incoming_calls(
         &mut self,
         path: &Path,
         line: u32,
@@ -155,7 +155,7 @@ impl Server {
     }
 
     /// Where what is mentioned at the position is defined.
-    pub(in crate::commands::bench) fn definitions(
+    pub(crate) fn definitions(
         &mut self,
         path: &Path,
         line: u32,
@@ -183,7 +183,7 @@ impl Server {
     }
 
     /// Every mention of what stands at the position, its declaration left out.
-    pub(in crate::commands::bench) fn references(
+    pub(crate) fn references(
         &mut self,
         path: &Path,
         line: u32,
@@ -289,14 +289,14 @@ fn read_message(reader: &mut impl BufRead) -> anyhow::Result<Value> {
 }
 
 /// A column in bytes as servers count, in units of UTF-16; `line` is 0-based.
-pub(in crate::commands::bench) fn column_in_units(text: &str, line: u32, column: u32) -> u32 {
+pub(crate) fn column_in_units(text: &str, line: u32, column: u32) -> u32 {
     let line = text.lines().nth(line as usize).unwrap_or_default();
     let before = line.get(..column as usize).unwrap_or(line);
     before.encode_utf16().count() as u32
 }
 
 /// A server's column in bytes.
-pub(in crate::commands::bench) fn column_in_bytes(text: &str, line: u32, units: u32) -> u32 {
+pub(crate) fn column_in_bytes(text: &str, line: u32, units: u32) -> u32 {
     let line = text.lines().nth(line as usize).unwrap_or_default();
     let mut left = units as usize;
     let characters = line.chars().take_while(|character| {

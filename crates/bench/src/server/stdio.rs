@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 /// A running server.
-pub(in crate::commands::bench) struct Client {
+pub(crate) struct Client {
     process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -18,20 +18,20 @@ pub(in crate::commands::bench) struct Client {
 
 /// Whether the server keeps the index up to date, which costs memory of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands::bench) enum Follows {
+pub(crate) enum Follows {
     Changes,
     Nothing,
 }
 
 /// What came back, and when.
-pub(in crate::commands::bench) struct Answered {
-    pub(in crate::commands::bench) result: Value,
-    pub(in crate::commands::bench) time: Duration,
+pub(crate) struct Answered {
+    pub(crate) result: Value,
+    pub(crate) time: Duration,
 }
 
 impl Client {
     /// Starts a server and begins a session.
-    pub(in crate::commands::bench) fn start(root: &Path, follows: Follows) -> Result<Client> {
+    pub(crate) fn start(root: &Path, follows: Follows) -> Result<Client> {
         let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
         command.arg("mcp").arg(root);
         if follows == Follows::Nothing {
@@ -60,12 +60,12 @@ impl Client {
     }
 
     /// Asks a tool.
-    pub(in crate::commands::bench) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answered> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answered> {
         self.request("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
     /// Sends a request and waits for its answer.
-    pub(in crate::commands::bench) fn request(&mut self, method: &str, params: &Value) -> Result<Answered> {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Result<Answered> {
         self.last += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
         let began = Instant::now();
@@ -100,7 +100,7 @@ impl Client {
             .context("cannot write to the server")
     }
 
-    pub(in crate::commands::bench) fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.process.id()
     }
 }
@@ -114,14 +114,14 @@ impl Drop for Client {
 }
 
 /// The text of an answer, and whether it is a refusal.
-pub(in crate::commands::bench) fn text(result: &Value) -> (String, bool) {
+pub(crate) fn text(result: &Value) -> (String, bool) {
     let blocks = result["content"].as_array().into_iter().flatten();
     let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
     (texts.join("\n"), result["isError"] == json!(true))
 }
 
 /// Memory of a process that is resident, in bytes; 0 where the system does not tell.
-pub(in crate::commands::bench) fn resident(process: u32) -> u64 {
+pub(crate) fn resident(process: u32) -> u64 {
     status_of(process, "VmRSS:")
 }
 

@@ -1,17 +1,17 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
-pub(crate) mod accuracy;
-pub(crate) mod blast;
-pub(crate) mod compilers;
-pub(crate) mod context;
-pub(crate) mod gateway;
-pub(crate) mod index;
-pub(crate) mod one_token_server;
+mod accuracy;
+mod blast;
+mod compilers;
+mod context;
+mod gateway;
+mod index;
+mod one_token_server;
 mod peer;
-pub(crate) mod search;
-pub(crate) mod server;
-pub(crate) mod session;
-pub(crate) mod wire;
+mod search;
+mod server;
+mod session;
+mod wire;
 
 use terminal::failure::Failure;
 use terminal::output::Output;
@@ -19,7 +19,7 @@ use terminal::verbs;
 
 /// Measure what Lacon claims
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub struct Args {
     #[command(subcommand)]
     bench: Bench,
 }
@@ -41,6 +41,6 @@ verbs! {
     }
 }
 
-pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+pub fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     args.bench.run(output)
 }

@@ -140,7 +140,7 @@ fn again(
 }
 
 /// The pack that an answer says: its graph, and its sources.
-pub(in crate::commands::bench) fn read_pack(texts: &[String]) -> anyhow::Result<ContextPack> {
+pub(crate) fn read_pack(texts: &[String]) -> anyhow::Result<ContextPack> {
     let [graph, sources] = texts else {
         return Err(anyhow!("a pack without sources"));
     };
