@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! src/client.py:40-58  Client.send
-//! 40	    def send(self, request):
+//! 40<TAB>    def send(self, request):
 //! …
-//! 52	        raise TooManyRedirects(request)
+//! 52<TAB>        raise TooManyRedirects(request)
 //! ```
 //!
 //! A lone `…` says that lines between two others were left out.
