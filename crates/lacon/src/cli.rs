@@ -1,8 +1,7 @@
 //! The command line. Every verb is one line of [`Command`] and one file of `commands/` with an `Args` and a `run`.
 
 use clap::Parser;
-use terminal::failure::Failure;
-use terminal::output::Output;
+use terminal::verbs;
 
 use crate::commands;
 

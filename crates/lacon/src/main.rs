@@ -2,6 +2,8 @@
 //!
 //! Everything a verb says goes through [`terminal::output::Output`]; everything that goes wrong ends here as one printed error.
 
+#![deny(clippy::unwrap_used)]
+
 mod cli;
 mod commands;
 

@@ -149,7 +149,7 @@ pub(crate) mod enrich {
 
 fn enrich_tree(args: enrich::Args, output: &mut Output) -> Result<(), Failure> {
     let trees = Trees::open(&[args.root], None)?;
-    let workspace = trees.workspace().map_err(super::questions::failure)?;
+    let workspace = trees.workspace().map_err(server::tools::failure)?;
     let services = Services::default();
     let compilers = Compilers {
         servers: &services.compilers,
