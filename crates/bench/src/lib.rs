@@ -1,5 +1,7 @@
 //! `lacon bench`: the measurements behind the claims, one verb each.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 mod accuracy;
 mod blast;
 mod compilers;

@@ -7,6 +7,8 @@
 //! Architecture invariant: nothing here knows of MCP, HTTP or the terminal, and nothing here writes but what compilers said, beside the
 //! index.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod analyze;
 pub mod code_context;
 pub mod compiler;

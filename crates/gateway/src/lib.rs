@@ -4,6 +4,8 @@
 //! `spec` (a definition as ingested) → `identity` (its stable id) → `card` (what an agent sees) → `catalog` (all of
 //! them, swappable at once) → `browse` (by query or by path). Nothing in it does I/O or holds a lock.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod bench;
 pub mod browse;
 pub mod card;

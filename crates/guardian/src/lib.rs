@@ -6,6 +6,8 @@
 //! API boundary: paths and numbers of process groups. Nothing here reads the environment: whoever calls says where the user's
 //! folders are and what `PATH` is.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 mod groups;
 pub mod programs;
 pub mod sandbox;

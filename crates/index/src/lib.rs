@@ -5,6 +5,8 @@
 //! tools know.
 //! `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod build;
 pub mod export;
 #[cfg(test)]

@@ -7,6 +7,8 @@
 //! API boundary: blocking calls and plain data; places are 1-based lines and 0-based bytes, whatever the server counts in.
 //! Architecture invariant: nothing here knows of the graph, of tools or of output.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod adapters;
 mod capabilities;
 mod connection;

@@ -4,6 +4,8 @@
 //! One pass over a few literal prefixes decides whether any pattern is worth running, so clean text costs almost nothing. What comes
 //! from other servers is masked on doubt; code is not: it speaks of keys and passwords all the time, and must stay readable.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 mod private_key;
 
 use std::borrow::Cow;

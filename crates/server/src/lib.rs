@@ -1,6 +1,8 @@
 //! The doors: every question as a tool, asked over MCP, through the gateway or by a verb. An answer is the same through each of them,
 //! because all take a call from the same table ([`tools`]) and its text from the same function ([`tools::answer`]).
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod editing;
 pub mod embedding;
 pub mod mcp;

@@ -3,6 +3,8 @@
 //! [`extract`] is a pure function of (language, text): no I/O, no panics, no unbounded time or stack. Broken code gives
 //! fewer facts and a list of problems. [`languages`] tells which language a file is in; [`facts`] is the vocabulary.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 mod arena;
 pub mod codec;
 mod conditionals;

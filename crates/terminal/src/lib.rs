@@ -1,6 +1,8 @@
 //! What every verb of the command line shares: its input, its output, its failures and the macro that lists verbs. Only
 //! [`output`] writes to stdout, so an answer leaves when its verb has succeeded and never in part.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod failure;
 pub mod input;
 pub mod output;

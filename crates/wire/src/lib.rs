@@ -6,6 +6,8 @@
 //! API boundary: nothing here reads files, opens sockets or starts processes, and nothing depends on another crate of the
 //! workspace. Answers come in as plain serde values with a [`layout::Layout`] beside them.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 // Lets the macros of this crate name it as other crates do.
 extern crate self as wire;
 

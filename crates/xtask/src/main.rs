@@ -1,5 +1,7 @@
 //! Chores of the project that are not part of the product: `cargo xtask test` prepares a bare machine and runs every test.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 mod inputs;
 mod needs;
 mod prepare;

@@ -13,11 +13,8 @@ use crate::inputs::Inputs;
 use crate::skips::Skips;
 use crate::{needs, prepare, root, run, skips};
 
-/// Lints of what ships, and then of the tests as well: in a test an `unwrap` that fails is a failing test, in its helpers too.
-const LINTS: &[&[&str]] = &[
-    &["--", "-D", "warnings"],
-    &["--all-targets", "--", "-D", "warnings", "-A", "clippy::unwrap_used"],
-];
+/// Lints of what ships and of the tests. `unwrap` is refused by the root of each crate: in a test it is a failing test, in its helpers too.
+const LINTS: &[&str] = &["--all-targets", "--", "-D", "warnings"];
 
 /// Checks the format and the lints, and runs every test whose inputs are not known to pass; with `all`, every test.
 pub(crate) fn test(mut skips: Skips, all: bool) -> Result<()> {
@@ -110,10 +107,7 @@ fn lint(skips: &mut Skips, packages: &[&str]) -> Result<()> {
         skips.add("lints", "the toolchain has no clippy (rustup component add clippy)");
         return Ok(());
     }
-    for lints in LINTS {
-        run(cargo().arg("clippy").args(packages).args(*lints))?;
-    }
-    Ok(())
+    run(cargo().arg("clippy").args(packages).args(LINTS))
 }
 
 /// Runs the tests of some crates. All of the workspace's are built, whichever run: asked for a single crate, cargo would build

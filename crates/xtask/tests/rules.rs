@@ -270,6 +270,26 @@ fn every_variable_and_key_is_documented() {
     }
 }
 
+#[test]
+fn every_crate_refuses_to_unwrap() {
+    for package in &metadata().packages {
+        let sources = package
+            .manifest_path
+            .parent()
+            .expect("a manifest is in a directory")
+            .join("src");
+        for path in ["lib.rs", "main.rs"].map(|name| sources.join(name)) {
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                continue;
+            };
+            assert!(
+                text.contains("\n#![cfg_attr(not(test), deny(clippy::unwrap_used))]\n"),
+                "{path} allows `unwrap`"
+            );
+        }
+    }
+}
+
 /// Names of environment variables of Lacon's in a text.
 fn variables(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("LACON_").map(|(at, _)| {
