@@ -52,7 +52,7 @@ impl Memory {
 /// What holds no memory of an arena: no tree, node, cursor or parser.
 pub(crate) trait Outlives {}
 
-impl Outlives for crate::facts::FileFacts {}
+impl Outlives for (crate::facts::FileFacts, Vec<crate::word_kind::WordKind>) {}
 impl Outlives for () {}
 
 /// Runs `inside` with an arena for what tree-sitter allocates on this thread. Nothing of it may be used afterwards: `inside`

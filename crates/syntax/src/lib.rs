@@ -16,13 +16,24 @@ mod fragments;
 pub mod languages;
 mod parse;
 mod relative;
+mod word_kind;
 
 pub use codec::DecodeError;
 pub use facts::FileFacts;
 pub use languages::{Depth, Language};
 pub use parse::{MAX_SOURCE, parse_only};
+pub use word_kind::WordKind;
 
 /// All facts of `text`, read as `language`. The same input always gives the same output.
 pub fn extract(language: &'static Language, text: &str) -> FileFacts {
     parse::extract(language, text)
+}
+
+/// The same, and for each of `places` (bytes where words start) what the word there is part of.
+pub fn extract_with_word_kinds(
+    language: &'static Language,
+    text: &str,
+    places: &[usize],
+) -> (FileFacts, Vec<WordKind>) {
+    parse::extract_with(language, text, places)
 }

@@ -10,6 +10,7 @@ use crate::export_macros;
 use crate::facts::{FileFacts, Problem};
 use crate::fragments::Fragments;
 use crate::languages::{Embedding, Language};
+use crate::word_kind::{WordKind, word_kinds_in};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -67,15 +68,21 @@ thread_local! {
 }
 
 pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
+    extract_with(language, text, &[]).0
+}
+
+/// The facts, and what the words that start at the given bytes are part of.
+pub(crate) fn extract_with(language: &'static Language, text: &str, places: &[usize]) -> (FileFacts, Vec<WordKind>) {
     let mut facts = FileFacts {
         language: language.name().to_owned(),
         lines: count_lines(text),
         ..FileFacts::default()
     };
+    let unread = || vec![WordKind::Unread; places.len()];
     if text.len() > MAX_SOURCE {
         let message = format!("{NOT_PARSED}: {} bytes, more than {MAX_SOURCE}", text.len());
         facts.problems.push(Problem { line: 1, message });
-        return engine::empty(facts);
+        return (engine::empty(facts), unread());
     }
     let text = visible_text(language, text);
     let work = Work::of(&text);
@@ -84,6 +91,7 @@ pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
             language,
             &text,
             facts,
+            places,
             |text, parts| parse(language, text, parts, &work),
             drop,
         ),
@@ -91,23 +99,24 @@ pub(crate) fn extract(language: &'static Language, text: &str) -> FileFacts {
             // The parser goes with the arena; making one is some ten allocations. The memory of the tree goes all at once.
             let parser = RefCell::new(new_parser(language));
             let parse = |text: &str, parts: &[Range]| parse_with(parser.borrow_mut().as_mut()?, text, parts, &work);
-            lower(language, &text, facts, parse, std::mem::forget)
+            lower(language, &text, facts, places, parse, std::mem::forget)
         }),
     }
 }
 
-/// The facts of what `parse` reads; the tree goes to `dispose` when they are there.
+/// The facts of what `parse` reads, and what stands at `places`; the tree goes to `dispose` when they are there.
 fn lower(
     language: &'static Language,
     text: &str,
     mut facts: FileFacts,
+    places: &[usize],
     parse: impl Fn(&str, &[Range]) -> Option<Tree>,
     dispose: fn(Tree),
-) -> FileFacts {
+) -> (FileFacts, Vec<WordKind>) {
     let Some(mut tree) = parse(text, &[]) else {
         let message = format!("{NOT_PARSED}: it takes too much work");
         facts.problems.push(Problem { line: 1, message });
-        return engine::empty(facts);
+        return (engine::empty(facts), vec![WordKind::Unread; places.len()]);
     };
     if tree.root_node().has_error()
         && let Some(other_text) = language.hooks.second_reading(text)
@@ -123,9 +132,10 @@ fn lower(
         _ => Fragments::default(),
     };
     let facts = engine::lower_file(language, text, &tree, &fragments, facts);
+    let word_kinds = word_kinds_in(&tree, text, places);
     drop(fragments);
     dispose(tree);
-    facts
+    (facts, word_kinds)
 }
 
 /// How much of a text the grammar could not make sense of: bytes inside errors, and what it had to imagine.
