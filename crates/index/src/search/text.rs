@@ -78,6 +78,8 @@ pub struct LineMatch {
     pub text: String,
     /// Matches in the line.
     pub count: u32,
+    /// Where each of them starts, in bytes of the line.
+    pub at: Vec<u32>,
 }
 
 /// The lines of a file that match.
@@ -163,13 +165,20 @@ impl Pattern {
             return Err(PatternError::MatchesNothing);
         }
         if whole_word {
-            let bounded = format!(r"\b(?:{expression})\b");
+            // As `rg -w` bounds it: no letter of a word beside the match, whatever it begins and ends with.
+            let bounded = format!(r"\b{{start-half}}(?:{expression})\b{{end-half}}");
             regex = build(&bounded).map_err(|_| PatternError::Large)?;
         }
         Ok(Pattern {
             regex,
             needs: Needs::of(expression, ignores_case),
         })
+    }
+
+    /// The matching lines of a text, within bounds of which the time does not count.
+    pub fn lines_of(&self, bytes: &[u8], bounds: Bounds) -> Vec<LineMatch> {
+        self.lines(bytes, bounds, &|| false)
+            .map_or_else(Vec::new, |(lines, _)| lines)
     }
 
     /// The matching lines of a text, and how many there are; `None` where the time is over.
@@ -223,6 +232,7 @@ impl Found<'_> {
             let kept = self.lines.len() == self.total;
             if let Some(line) = self.lines.last_mut().filter(|_| kept) {
                 line.count += 1;
+                line.at.push((at - start) as u32);
             }
             return;
         }
@@ -242,6 +252,7 @@ impl Found<'_> {
             column: before as u32 + 1,
             text: cut(line.trim_end_matches('\r'), at - start, self.bounds.line_length),
             count: 1,
+            at: vec![(at - start) as u32],
         });
     }
 }
