@@ -27,7 +27,7 @@ pub struct Editing {
 
 /// What to know before changing it.
 pub fn editing_context(workspace: &Workspace, ask: &Editing) -> Result<EditingContext, QuestionError> {
-    let key = naming::find(workspace, &ask.id)?;
+    let key = naming::likeliest(workspace, &ask.id)?;
     let limit = ask.limit.unwrap_or(20).clamp(1, 1000) as usize;
     let symbol = workspace.symbol(key).ok_or_else(|| QuestionError::NoSuchSymbol {
         asked: ask.id.clone(),

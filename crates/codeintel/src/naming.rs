@@ -1,8 +1,10 @@
 //! Finds the symbol that a caller means: by id, by name, by `Owner.name`, by `path:line`, by a path's end.
 //!
-//! The one rule: what is asked is answered exactly or not at all. Several fits are an error that lists them, no fit is an
-//! error that lists the nearest names; a similar name never stands in for the one asked. `Owner.name` also finds what `Owner`
+//! The one rule: a similar name never stands in for the one asked; no fit is an error that lists the nearest names. Of several fits a
+//! question that only reads is answered for the likeliest and names the others, and what would write is refused with the list. `Owner.name` also finds what `Owner`
 //! inherits, since whoever asks for `ModelAdmin.get_queryset` seldom knows which base defines it; the answer names the base.
+
+mod spellings;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -15,6 +17,7 @@ use syntax::facts::{Flags, Kind};
 use crate::descriptors::words;
 use crate::error::{Candidate, MAX_CANDIDATES, QuestionError};
 use crate::kinds;
+use crate::traverse;
 use crate::workspace::{SymbolKey, Workspace};
 
 /// Longest text that is looked up as a name.
@@ -24,8 +27,76 @@ const NEAREST: usize = 5;
 /// Most types that are gone through for an inherited member.
 const MAX_BASES: usize = 1_000;
 
+/// The symbol that a name means, and the others that it may mean.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Meant {
+    /// The symbol.
+    pub key: SymbolKey,
+    /// Ids of a few others of that name.
+    pub others: Vec<String>,
+}
+
+/// Others of a name that are listed.
+const MOST_OTHERS: usize = 5;
+
 /// The one symbol that `asked` names.
 pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionError> {
+    let fits = fits(workspace, asked)?;
+    match fits.as_slice() {
+        [one] => Ok(*one),
+        several => Err(QuestionError::Ambiguous {
+            asked: asked.trim().trim_matches('`').to_string(),
+            candidates: several
+                .iter()
+                .take(MAX_CANDIDATES)
+                .filter_map(|key| candidate(workspace, *key))
+                .collect(),
+            total: several.len(),
+        }),
+    }
+}
+
+/// The symbol that `asked` most likely names, with the others that it may mean: for questions that only read.
+pub fn best(workspace: &Workspace, asked: &str) -> Result<Meant, QuestionError> {
+    let mut fits = fits(workspace, asked)?;
+    // What is used most is what is asked about most; tests and what is kept inside of functions least.
+    fits.sort_by_cached_key(|key| {
+        let symbol = workspace.symbol(*key);
+        let is_test = symbol.is_none_or(traverse::is_test);
+        let repository = workspace.repository(key.repository);
+        let used = repository.map_or(0, |repository| repository.snapshot.incoming_count(key.symbol));
+        (is_test, is_local(workspace, *key), Reverse(used), *key)
+    });
+    let key = fits.first().copied().ok_or_else(|| QuestionError::NoSuchSymbol {
+        asked: asked.to_owned(),
+        nearest: Vec::new(),
+    })?;
+    let others = fits.iter().skip(1).take(MOST_OTHERS);
+    let mut others: Vec<String> = others
+        .filter_map(|key| Some(workspace.id(key.repository, workspace.symbol(*key)?)))
+        .collect();
+    if fits.len() > MOST_OTHERS + 1 {
+        others.push(format!("{} more", fits.len() - 1 - MOST_OTHERS));
+    }
+    Ok(Meant { key, others })
+}
+
+/// The same for answers that have no place for the others: they are remarked beside it.
+pub(crate) fn likeliest(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionError> {
+    let Meant { key, others } = best(workspace, asked)?;
+    if let (false, Some(symbol)) = (others.is_empty(), workspace.symbol(key)) {
+        let asked = asked.trim().trim_matches('`');
+        let id = workspace.id(key.repository, symbol);
+        workspace.remark(format!(
+            "`{asked}` was taken for {id}; also named so: {}",
+            others.join(", ")
+        ));
+    }
+    Ok(key)
+}
+
+/// Every symbol that `asked` may name, at least one.
+fn fits(workspace: &Workspace, asked: &str) -> Result<Vec<SymbolKey>, QuestionError> {
     let asked = asked.trim().trim_matches('`');
     if asked.is_empty() || asked.len() > MAX_ASKED {
         return Err(QuestionError::Argument {
@@ -41,14 +112,28 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionErr
         })
     });
     if let Some(key) = exact {
-        return Ok(key);
+        return Ok(vec![key]);
     }
     if let Some(key) = at_place(workspace, asked)? {
-        return Ok(key);
+        return Ok(vec![key]);
     }
     let mut fits = named(workspace, asked);
     if fits.iter().all(|key| is_local(workspace, *key)) {
         fits.extend(inherited(workspace, asked));
+    }
+    let plain = spellings::plain(asked);
+    if fits.is_empty() && plain != asked {
+        fits = named(workspace, &plain);
+        if fits.is_empty() {
+            fits = inherited(workspace, &plain);
+        }
+    }
+    let is_external = fits.is_empty() && !outside(workspace, asked).is_empty();
+    if fits.is_empty() && !is_external {
+        fits = spellings::along(workspace, asked);
+    }
+    if fits.is_empty() && !is_external && plain != asked {
+        fits = spellings::along(workspace, &plain);
     }
     // What a function keeps to itself is not meant where something of that name can be reached from outside.
     prefer(&mut fits, |key| !is_local(workspace, key));
@@ -56,28 +141,19 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionErr
     prefer(&mut fits, |key| !is_declaration(workspace, key));
     // A heading that has the name of a type is about it.
     prefer(&mut fits, |key| !is_heading(workspace, key));
-    match fits.as_slice() {
-        [] => Err(match outside(workspace, asked) {
-            external if !external.is_empty() => QuestionError::Outside {
-                asked: asked.to_string(),
-                external,
-            },
-            _ => QuestionError::NoSuchSymbol {
-                asked: asked.to_string(),
-                nearest: nearest(workspace, asked),
-            },
-        }),
-        [one] => Ok(*one),
-        several => Err(QuestionError::Ambiguous {
-            asked: asked.to_string(),
-            candidates: several
-                .iter()
-                .take(MAX_CANDIDATES)
-                .filter_map(|key| candidate(workspace, *key))
-                .collect(),
-            total: several.len(),
-        }),
+    if !fits.is_empty() {
+        return Ok(fits);
     }
+    Err(match outside(workspace, asked) {
+        external if !external.is_empty() => QuestionError::Outside {
+            asked: asked.to_string(),
+            external,
+        },
+        _ => QuestionError::NoSuchSymbol {
+            asked: asked.to_string(),
+            nearest: nearest(workspace, asked),
+        },
+    })
 }
 
 /// The file that `asked` names: its path, from the root or of the whole machine, or the end of exactly one path.

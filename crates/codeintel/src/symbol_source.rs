@@ -41,7 +41,7 @@ const MAX_CONTEXT: u32 = 200;
 
 /// One symbol with its source.
 pub fn symbol_source(workspace: &Workspace, ask: &GetSource) -> Result<SymbolSource, QuestionError> {
-    let key = naming::find(workspace, &ask.id)?;
+    let key = naming::likeliest(workspace, &ask.id)?;
     text_of(
         workspace,
         key,
@@ -77,7 +77,7 @@ pub fn batch_symbols(workspace: &Workspace, ask: &Batch) -> Result<BatchSymbols,
 }
 
 fn one(workspace: &Workspace, asked: &str, with_source: bool) -> Result<BatchSymbol, QuestionError> {
-    let key = naming::find(workspace, asked)?;
+    let key = naming::likeliest(workspace, asked)?;
     let symbol = workspace.symbol(key).ok_or_else(|| QuestionError::NoSuchSymbol {
         asked: asked.to_string(),
         nearest: Vec::new(),

@@ -168,7 +168,7 @@ fn changed(workspace: &Workspace, asked: &str) -> Result<Vec<SymbolKey>, Questio
         });
         return Ok(keys.collect());
     }
-    Ok(vec![naming::find(workspace, asked)?])
+    Ok(vec![naming::likeliest(workspace, asked)?])
 }
 
 /// Adds the tests that reach what changed; whether there are any.

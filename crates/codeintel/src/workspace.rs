@@ -170,6 +170,8 @@ pub struct Workspace {
     prefixed: bool,
     stop: Stop,
     links: Arc<Links>,
+    /// What whoever asked should know of how the question was understood.
+    remarks: Arc<Mutex<Vec<String>>>,
 }
 
 /// What joins the repositories, found when it is first asked for.
@@ -213,6 +215,7 @@ impl Workspace {
             repositories,
             links: Arc::default(),
             stop: Stop::default(),
+            remarks: Arc::default(),
         }
     }
 
@@ -229,7 +232,30 @@ impl Workspace {
             prefixed: self.prefixed,
             links: Arc::default(),
             stop: self.stop.clone(),
+            remarks: self.remarks.clone(),
         }
+    }
+
+    /// The same, for a question of its own: what is remarked of it reaches no other.
+    pub fn with_own_remarks(&self) -> Workspace {
+        Workspace {
+            remarks: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Notes how a question was understood, once.
+    pub(crate) fn remark(&self, text: String) {
+        // Poisoned by a panic of another thread: what is in it is whole all the same.
+        let mut remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !remarks.contains(&text) {
+            remarks.push(text);
+        }
+    }
+
+    /// What was noted so far.
+    pub fn remarks(&self) -> Vec<String> {
+        self.remarks.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The same repositories, for a question that `stop` can end.

@@ -258,7 +258,7 @@ fn changed(workspace: &Workspace, ask: &BlastRadius) -> Result<(Vec<SymbolKey>, 
     }
     let mut start: Vec<SymbolKey> = Vec::new();
     for asked in &ask.symbols {
-        start.push(naming::find(workspace, asked)?);
+        start.push(naming::likeliest(workspace, asked)?);
     }
     for path in &ask.files {
         start.extend(symbols_of(workspace, path)?);

@@ -189,7 +189,7 @@ pub(crate) fn most_used(snapshot: &Snapshot, members: &[SymbolId]) -> (Vec<Symbo
 }
 
 fn of_symbol(workspace: &Workspace, id: &str, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
-    let key = naming::find(workspace, id)?;
+    let key = naming::likeliest(workspace, id)?;
     let repository = &workspace.repositories()[key.repository];
     let communities = repository.communities();
     let label = communities.of(key.symbol);

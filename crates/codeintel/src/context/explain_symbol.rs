@@ -31,7 +31,7 @@ pub struct Explain {
 
 /// One symbol and its surroundings.
 pub fn explain_symbol(workspace: &Workspace, ask: &Explain, room: &Room<'_>) -> Result<ContextPack, QuestionError> {
-    let key = naming::find(workspace, &ask.id)?;
+    let key = naming::likeliest(workspace, &ask.id)?;
     let ranked = rank::for_symbols(workspace, &[key]);
     let mut material = material(workspace, ranked, &[key], ask.explain);
     material.note = says(workspace, key);

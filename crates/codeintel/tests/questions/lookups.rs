@@ -206,7 +206,14 @@ fn names_are_found_in_every_spelling_and_never_guessed() {
         .unwrap();
         assert_eq!(found.id, "shop.py::Cart.total", "{spelling}");
     }
-    match neighbours::callers(&workspace, &ask("total")).unwrap_err() {
+    let answer = neighbours::callers(&workspace, &ask("total")).unwrap();
+    assert_eq!(answer.nodes[0].id, "shop.py::total");
+    assert_eq!(
+        workspace.remarks(),
+        ["`total` was taken for shop.py::total; also named so: shop.py::Cart.total"]
+    );
+    // What writes is not guessed.
+    match codeintel::naming::find(&workspace, "total").unwrap_err() {
         QuestionError::Ambiguous { candidates, total, .. } => {
             assert_eq!(total, 2);
             assert_eq!(candidates[0].id, "shop.py::total");

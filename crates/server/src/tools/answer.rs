@@ -65,8 +65,22 @@ pub fn answer(tool: &Tool, desk: &Desk, mut arguments: Map<String, Value>, forma
             conversation.called(tool.name, &arguments);
         }
     }
+    let workspace = desk.workspace.with_own_remarks();
+    let desk = &Desk {
+        workspace: &workspace,
+        ..*desk
+    };
     let said = asked(tool, desk, &arguments, &common).map_err(|refusal| not_yet(refusal, desk.workspace))?;
-    Ok(noticed(said, desk))
+    Ok(noticed(with_remarks(said, &workspace), desk))
+}
+
+/// How the question was understood stands beside the answer.
+fn with_remarks(said: Said, workspace: &Workspace) -> Said {
+    let notes: Vec<String> = said.note.into_iter().chain(workspace.remarks()).collect();
+    Said {
+        note: (!notes.is_empty()).then(|| notes.join("\n")),
+        ..said
+    }
 }
 
 /// The first answer of a server says what a crash had left to be put right. On the command line the log has said it.
