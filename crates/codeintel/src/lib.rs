@@ -9,7 +9,9 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+pub mod account;
 pub mod analyze;
+pub mod change;
 pub mod code_context;
 pub mod compiler;
 pub mod context;
@@ -21,6 +23,7 @@ pub mod error;
 pub mod file_summary;
 pub mod function_details;
 pub mod git;
+pub mod grep;
 pub mod kinds;
 pub mod laravel;
 pub mod naming;
@@ -28,6 +31,7 @@ pub mod neighbours;
 mod overridden;
 pub mod package_exports;
 pub mod page;
+pub mod read;
 pub mod repo_outline;
 pub mod search;
 pub mod search_code;
@@ -41,6 +45,7 @@ pub mod test_targets;
 pub mod traverse;
 pub mod type_definition;
 pub mod usages;
+pub mod uses;
 pub mod workspace;
 
 pub use error::QuestionError;

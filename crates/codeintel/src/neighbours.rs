@@ -60,6 +60,7 @@ pub fn callers(workspace: &Workspace, ask: &Neighbours) -> Result<SubGraph, Ques
     let others = overridden::add_callers(workspace, start, &how, &mut reached);
     let mut graph = traverse::subgraph(workspace, &[start], &reached, page);
     graph.incomplete = beside(graph.incomplete, others);
+    graph.account = crate::account::line(workspace, start);
     let mut called: HashMap<&str, u64> = HashMap::new();
     for edge in &graph.edges {
         let first = edge
@@ -138,7 +139,11 @@ fn answer(
 ) -> Result<SubGraph, QuestionError> {
     let (start, page, how) = asked(workspace, ask, direction, edges, depth)?;
     let reached = traverse::walk(workspace, &[start], &how);
-    Ok(traverse::subgraph(workspace, &[start], &reached, page))
+    let mut graph = traverse::subgraph(workspace, &[start], &reached, page);
+    if direction == Direction::Incoming {
+        graph.account = crate::account::line(workspace, start);
+    }
+    Ok(graph)
 }
 
 /// Where a walk starts, which page of it is wanted, and how it goes.
@@ -149,7 +154,7 @@ fn asked(
     edges: &[EdgeKind],
     depth: u32,
 ) -> Result<(SymbolKey, Page, Walk), QuestionError> {
-    let start = naming::find(workspace, &ask.id)?;
+    let start = naming::likeliest(workspace, &ask.id)?;
     let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let how = Walk {
         direction,

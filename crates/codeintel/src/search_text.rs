@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use wire::layout::Section;
 
 use crate::error::QuestionError;
+use crate::grep::looks_like_expression;
 use crate::page::{self, Page};
 use crate::type_definition::OutputFormat;
 use crate::workspace::Workspace;
@@ -170,6 +171,9 @@ pub fn search_text(workspace: &Workspace, ask: &SearchText) -> Result<TextFound,
     }
     if of == 0 {
         return Err(nothing_there(workspace, ask));
+    }
+    if !ask.regex && found.total == 0 && looks_like_expression(&ask.query) {
+        notes.push("the query was taken literally: with regex=true it is a regular expression".to_owned());
     }
     if unreadable > 0 {
         notes.push(format!("{unreadable} files are gone or no longer text"));

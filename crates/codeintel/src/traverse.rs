@@ -271,6 +271,7 @@ pub fn subgraph(workspace: &Workspace, start: &[SymbolKey], reached: &Reached, p
         next_cursor: more.then(|| page::cursor(workspace, end)),
         etag: None,
         incomplete: stopped.or_else(|| workspace.incomplete()),
+        account: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `find_usages`: every relation that ends in a symbol, one row each, with where it is said.
+//! `find_usages`: every place where a symbol is used, one row each, and how they add up.
 
 use index::model::EdgeKind;
 use index::snapshot::EdgeKinds;
@@ -36,7 +36,7 @@ pub struct Usages {
 
 /// Where a symbol is used.
 pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, QuestionError> {
-    let target = naming::find(workspace, &ask.id)?;
+    let target = naming::likeliest(workspace, &ask.id)?;
     let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), 50)?;
     let how = Walk {
         direction: Direction::Incoming,
@@ -55,13 +55,22 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
     let others = (!is_called)
         .then(|| overridden::note(workspace, target, &how))
         .flatten();
-    let total = found.len();
+    // One row for each line that says it; a relation without lines (the far side of a contract) has one of its own.
+    let rows: Vec<(&traverse::Relation, Option<u32>)> = found
+        .iter()
+        .flat_map(|relation| {
+            let lines = relation.lines.iter().map(|&line| Some(line));
+            let bare = relation.lines.is_empty().then_some(None);
+            lines.chain(bare).map(move |line| (relation, line))
+        })
+        .collect();
+    let total = rows.len();
     let end = page.offset.saturating_add(page.limit);
     let more = end < total;
     let usages: Vec<Usage> = page
-        .take(found)
-        .iter()
-        .filter_map(|relation| {
+        .take(rows)
+        .into_iter()
+        .filter_map(|(relation, line)| {
             let (from, to) = (workspace.symbol(relation.from)?, workspace.symbol(relation.to)?);
             Some(Usage {
                 from: workspace.id(relation.from.repository, from),
@@ -71,8 +80,8 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
                 confidence: f64::from(relation.confidence) / 100.0,
                 from_name: from.name().to_string(),
                 from_path: workspace.path(relation.from.repository, from.path()),
-                // The first mention: where a reader wants to go. The column's name is the layout's.
-                from_line: u64::from(relation.lines.first().copied().unwrap_or(from.span().start_line)),
+                // Where a reader wants to go. The column's name is the layout's.
+                from_line: u64::from(line.unwrap_or(from.span().start_line)),
             })
         })
         .collect();
@@ -88,5 +97,6 @@ pub fn usages(workspace: &Workspace, ask: &Usages) -> Result<FindUsages, Questio
             .symbol(target)
             .filter(|_| nothing)
             .map(|symbol| workspace.id(target.repository, symbol)),
+        account: crate::account::line(workspace, target),
     })
 }

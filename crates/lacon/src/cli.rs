@@ -43,6 +43,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+use commands::code::{change, read, uses};
 use commands::compilers::{changes, definition, diagnostics, enrich, explore, fixes, hover, references};
 use commands::descriptors::{exports, function, laravel_routes, lines, type_};
 use commands::questions::{
@@ -50,15 +51,18 @@ use commands::questions::{
     dependencies, dependents, editing_context, explain, implementations, outline, plan, source, start, stats, summary,
     symbols, usages,
 };
-use commands::search::{code, docs, grep};
+use commands::search::{code, docs};
 use commands::{
-    completions, convert, decode, doctor, encode, export, gateway, index, init, man, mcp, savings, status, tokens,
-    trust, undo, watch,
+    completions, convert, decode, doctor, encode, export, gateway, grep, index, init, man, mcp, savings, status,
+    tokens, trust, undo, watch,
 };
 
 verbs! {
     /// The verbs, in the order `--help` lists them.
     Command {
+        Read => read,
+        Uses => uses,
+        Change => change,
         Index => index,
         Watch => watch,
         Status => status,

@@ -1,6 +1,7 @@
 //! One file per verb: its `Args` (parsed by clap, whose doc comment is the help) and its `run`. `ending` and `http_access` are what the
 //! verbs that serve have in common.
 
+pub(crate) mod code;
 pub(crate) mod compilers;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -11,6 +12,7 @@ pub(crate) mod encode;
 pub(crate) mod ending;
 pub(crate) mod export;
 pub(crate) mod gateway;
+pub(crate) mod grep;
 pub(crate) mod http_access;
 pub(crate) mod index;
 pub(crate) mod init;

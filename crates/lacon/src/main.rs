@@ -14,7 +14,7 @@ use server::{embedding, trust};
 use terminal::{failure, output};
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::parse_from(commands::grep::with_invert(std::env::args_os()));
     output::log_to_stderr(cli.verbose);
     trust::settle(cli.trust);
     let mut output = output::Output::stdout(cli.color);
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         .and_then(|()| cli.command.run(&mut output))
         .and_then(|()| output.finish())
     {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => output.exit_code(),
         Err(failure) => output::report(&failure, cli.color),
     }
 }

@@ -2,6 +2,7 @@
 //! tokens it may cost. The server, the command line and the reference page all read these tables.
 
 pub mod answer;
+mod code;
 mod context;
 mod deltas;
 pub mod descriptors;
@@ -201,6 +202,7 @@ impl Default for Services {
 
 /// The families of tools, in the order they are listed; each has a file of its own.
 const FAMILIES: &[&[Tool]] = &[
+    code::TOOLS,
     graph::TOOLS,
     context::TOOLS,
     lsp::TOOLS,

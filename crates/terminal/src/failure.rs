@@ -15,6 +15,8 @@ pub struct Failure {
 pub enum Exit {
     /// The world did not cooperate: a missing file, a full disk, a server that is down.
     Failed = 1,
+    /// What ripgrep says of any error, for the verb that stands for it.
+    Trouble = 2,
     /// The input was read and is not what it was said to be.
     BadInput = 3,
 }

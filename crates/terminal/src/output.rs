@@ -21,6 +21,7 @@ pub struct Output {
     pending: Vec<u8>,
     paint: Paint,
     reader: Reader,
+    exit: ExitCode,
 }
 
 /// Who reads stdout.
@@ -98,12 +99,23 @@ impl Output {
     pub fn stdout(choice: ColorChoice) -> Self {
         Self {
             pending: Vec::new(),
+            exit: ExitCode::SUCCESS,
             paint: Paint::of(choice, &io::stdout()),
             reader: match io::stdout().is_terminal() {
                 true => Reader::Terminal,
                 false => Reader::Program,
             },
         }
+    }
+
+    /// Ends the process with another code than that of success, for a verb whose answer is in its exit code too.
+    pub fn exit_with(&mut self, code: u8) {
+        self.exit = ExitCode::from(code);
+    }
+
+    /// The code of a verb that succeeded.
+    pub fn exit_code(&self) -> ExitCode {
+        self.exit
     }
 
     pub fn reader(&self) -> Reader {

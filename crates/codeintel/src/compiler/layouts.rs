@@ -48,7 +48,10 @@ layout!(
             Column::text("origin", "how they are known, where tiers are mixed").optional(),
         ]
     )],
-    [OF]
+    [
+        OF,
+        Column::text("account", "how the mentions of the name add up to a plain word search").optional(),
+    ]
 );
 
 const TARGETS: &[Section] = &[Section::many(

@@ -45,6 +45,9 @@ pub struct References {
     pub next_cursor: Option<String>,
     /// One row per file.
     pub references: Vec<InFile>,
+    /// How the mentions of the name add up to a plain word search, by the graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
 }
 
 /// The mentions in one file.
@@ -283,5 +286,9 @@ fn answer(
         truncated: cut.truncated,
         next_cursor: cut.next_cursor,
         references,
+        account: match spot.symbols.as_slice() {
+            [one] => crate::account::line(workspace, *one),
+            _ => None,
+        },
     })
 }

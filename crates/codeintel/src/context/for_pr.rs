@@ -38,7 +38,7 @@ pub fn context_for_pr(workspace: &Workspace, ask: &ForPr, room: &Room<'_>) -> Re
 }
 
 /// The symbols that a change touches, and the change in words.
-pub(super) fn changed_symbols(
+pub(crate) fn changed_symbols(
     workspace: &Workspace,
     base: Option<&str>,
 ) -> Result<(Vec<SymbolKey>, String), QuestionError> {

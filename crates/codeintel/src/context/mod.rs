@@ -37,6 +37,7 @@ pub use wire::answers::ContextPack;
 
 pub(crate) use communities::most_used;
 pub(crate) use files::PathWords;
+pub(crate) use for_pr::changed_symbols;
 pub(crate) use history::Recency;
 pub(crate) use rank::for_task as ranked_for_task;
 

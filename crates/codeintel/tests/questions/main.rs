@@ -15,4 +15,5 @@ mod hostile_git;
 mod laravel;
 mod lookups;
 mod search;
+mod surface;
 mod test_targets;

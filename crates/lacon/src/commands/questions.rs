@@ -375,7 +375,7 @@ macro_rules! questions {
                 args: Args,
                 output: &mut terminal::output::Output,
             ) -> Result<(), terminal::failure::Failure> {
-                super::ask($tool, &args.parameters, &args.asking, output)
+                super::ask($tool, &args.parameters, &args.asking, output).map(drop)
             }
         }
     )*};
@@ -432,20 +432,24 @@ questions! {
     plan: Intent => "plan_turn",
 }
 
+/// Asks a tool and prints its answer, which is returned as an agent would get it.
 pub(super) fn ask(
     tool: &str,
     parameters: &impl Serialize,
     asking: &Asking,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     let tool = tools::find(tool).ok_or_else(|| anyhow!("no tool `{tool}`"))?;
     let mut arguments = match serde_json::to_value(parameters)? {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     };
-    // A person reads as far as there is something to read; only what is meant for an agent keeps to the tool's limit.
+    // A person reads as far as there is something to read; only what is meant for an agent, or read by both, keeps to the tool's limit.
     let for_agent = asking.format.is_some();
-    let max_tokens = asking.max_tokens.or((!for_agent).then_some(u64::from(u32::MAX)));
+    let is_text = tool.is_read_as_text() && !asking.json;
+    let max_tokens = asking
+        .max_tokens
+        .or((!for_agent && !is_text).then_some(u64::from(u32::MAX)));
     arguments.insert("max_tokens".into(), max_tokens.into());
     let trees = Trees::open(&asking.root, asking.index_dir.as_deref())?;
     let workspace = trees.workspace().map_err(failure)?;
@@ -460,7 +464,6 @@ pub(super) fn ask(
         wish: Wish::default(),
     };
     let min_tier = arguments.get("min_tier").and_then(Value::as_str).map(str::to_owned);
-    let is_text = tool.is_read_as_text() && !asking.json;
     let format = asking
         .format
         .unwrap_or(if is_text { Format::Text } else { Format::Json });
@@ -499,8 +502,11 @@ pub(super) fn ask(
             },
         }
     }
-    if let Some(note) = said.note {
-        output.line(note);
+    match said.note {
+        // What a program reads is JSON and nothing else.
+        Some(note) if asking.json || asking.format == Some(Format::Json) => tracing::warn!("{note}"),
+        Some(note) => output.line(note),
+        None => {}
     }
-    Ok(())
+    Ok(said.text)
 }

@@ -1,5 +1,4 @@
-//! The searches as verbs: `lacon search "retry after a timeout"` asks `search_code`, `docs` asks `search_docs`, `grep` asks
-//! `search_text`.
+//! The searches as verbs: `lacon search "retry after a timeout"` asks `search_code`, `docs` asks `search_docs`.
 
 use serde::Serialize;
 
@@ -51,42 +50,9 @@ pub(crate) struct Prose {
     page: Page,
 }
 
-/// What lines contain.
-#[derive(clap::Args, Serialize)]
-pub(crate) struct Lines {
-    /// Text, or a regular expression with --regex
-    query: String,
-
-    /// The query is a regular expression
-    #[arg(long, short = 'e')]
-    regex: bool,
-
-    /// smart (exact if the query has a capital letter), sensitive or ignored
-    #[arg(long, value_name = "CASE")]
-    case: Option<String>,
-
-    /// Only whole words
-    #[arg(long, short)]
-    whole_word: bool,
-
-    /// Only paths that start with this
-    #[arg(long, value_name = "PREFIX")]
-    path: Option<String>,
-
-    /// Only this language
-    #[arg(long)]
-    language: Option<String>,
-
-    #[command(flatten)]
-    #[serde(flatten)]
-    page: Page,
-}
-
 super::questions::questions! {
     /// Find code by what it does, in words, or by identifiers
     code: Meaning => "search_code",
     /// Find sections of documents by what they say
     docs: Prose => "search_docs",
-    /// Find lines that contain a text or match a regular expression
-    grep: Lines => "search_text",
 }

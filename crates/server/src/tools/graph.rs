@@ -37,7 +37,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_symbol_source",
         about: "The source text of one symbol.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 8_000,
         cut: Cut::Lines,
@@ -59,7 +59,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "find_usages",
         about: "Every use of a symbol: calls, reads, types, imports.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
@@ -114,7 +114,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_dependents",
         about: "What needs a symbol, directly and through others: what a change may break.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
@@ -125,7 +125,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "find_implementations",
         about: "What implements, extends or overrides a symbol.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,

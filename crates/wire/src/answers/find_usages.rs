@@ -1,4 +1,4 @@
-//! `find_usages`: where a symbol is used, one row per edge.
+//! `find_usages`: where a symbol is used, one row per place.
 
 use crate::layout::Section;
 
@@ -12,12 +12,12 @@ row! {
         confidence: f64 = "0 to 1",
         from_name: String = "short name of the using symbol",
         from_path: String = "its file",
-        from_line: u64 = "its start line",
+        from_line: u64 = "the line of the use",
     }
 }
 
 answer! {
-    /// Where a symbol is used, one row per edge.
+    /// Where a symbol is used, one row per place.
     FindUsages = "find_usages" {
         sections { usages: Vec<Usage> => Section::many("", "usages", Usage::COLUMNS) }
         meta {
@@ -27,6 +27,7 @@ answer! {
             etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
             incomplete: Option<String> = "what the index still lacks",
             symbol: Option<String> = "the symbol that was asked about, where no row names it",
+            account: Option<String> = "how the mentions of the name add up to a plain word search",
         }
     }
 }

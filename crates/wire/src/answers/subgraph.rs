@@ -50,6 +50,9 @@ pub struct SubGraph {
     /// What the index still lacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// How the mentions of the name asked about add up to a plain word search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
 }
 
 impl SubGraph {
@@ -79,6 +82,7 @@ const META: &[Column] = &[
     Column::of::<Option<String>>("next_cursor", "pass it to get the next page"),
     Column::of::<Option<String>>("etag", "pass it as if_none_match to skip an unchanged answer"),
     Column::of::<Option<String>>("incomplete", "what the index still lacks"),
+    Column::of::<Option<String>>("account", "how the mentions of the name add up to a plain word search"),
 ];
 
 const fn layout(tool: &'static str, about: &'static str) -> Layout<'static> {

@@ -1,0 +1,74 @@
+//! The tools of most sessions as verbs: `lacon read Client.send src/api.py:10-50`, `lacon uses Client.send`.
+
+use serde::Serialize;
+
+use super::questions::{Asking, Page, ask};
+
+/// What is read.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Reading {
+    /// Symbols (name, Owner.name, id), path, path:10-50 or path:10-30,80-95
+    #[arg(required = true)]
+    what: Vec<String>,
+
+    /// Keep only the lines that serve these words
+    #[arg(long, value_name = "WORDS")]
+    goal: Option<String>,
+
+    /// All lines of what is large, instead of its skeleton
+    #[arg(long)]
+    whole: bool,
+}
+
+/// What is used.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Used {
+    /// Name, Owner.name, id or path:line
+    symbol: String,
+
+    /// Only calls, reads, writes, references, imports, implements, extends, overrides, decorates, configures, tests, strings, text (those
+    /// and comments) or unresolved
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+
+    /// List the uses in tests too
+    #[arg(long)]
+    tests: bool,
+
+    /// Of subtypes, only those that define this member
+    #[arg(long, value_name = "MEMBER")]
+    defines: Option<String>,
+
+    /// Only paths that start with this
+    #[arg(long, value_name = "PREFIX")]
+    path: Option<String>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    page: Page,
+}
+
+/// What changes.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Changing {
+    /// Symbols that change (name, Owner.name, id, path:line); none: what git says has changed
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    symbols: Vec<String>,
+
+    /// With what git compares: a branch or commit
+    #[arg(long, value_name = "BASE")]
+    base: Option<String>,
+
+    /// Places at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+super::questions::questions! {
+    /// What a change reaches: who must follow, and the tests to run
+    change: Changing => "change",
+    /// Source by symbol, path or lines, as it is now
+    read: Reading => "read",
+    /// Every use of a symbol, with the account that shows none is missing
+    uses: Used => "uses",
+}
