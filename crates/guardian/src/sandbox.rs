@@ -11,14 +11,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// What a child may do beyond reading.
+/// What a child may do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
+    /// Files and folders that may be read, listed and executed, where nothing below takes that back; everything where it is not said.
+    pub reads: Option<Vec<PathBuf>>,
     /// Folders that may be written; they must exist.
     pub writes: Vec<PathBuf>,
     /// Folders of which nothing may be executed.
     pub never_executes: Vec<PathBuf>,
-    /// Files and folders that may not be read.
+    /// Files and folders that may not be read, whatever lies around them.
     pub hidden: Vec<PathBuf>,
     /// Whether it may use the network.
     pub network: bool,
@@ -77,9 +79,49 @@ pub fn spawn(command: &mut Command, rules: &Rules) -> io::Result<Child> {
     started.unwrap_or_else(|_| Err(io::Error::other("the sandbox could not be set up")))
 }
 
-/// Where people keep what opens other doors, below a home.
+/// Bounds what a child, and what it starts from here on, may write to one file, and take of memory of its own: what is mapped of
+/// files does not count. Not for programs that reserve much more than they use.
+#[cfg(target_os = "linux")]
+pub fn bound(child: &Child, most_written: u64, most_memory: Option<u64>) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let limits = [(Resource::Core, 0), (Resource::Fsize, most_written)];
+    let memory = most_memory.map(|most| (Resource::Data, most));
+    for (resource, most) in limits.into_iter().chain(memory) {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        if let Err(error) = prlimit(Some(Pid::from_child(child)), resource, limit) {
+            tracing::debug!(%error, "a limit of a child process cannot be set");
+        }
+    }
+}
+
+/// Other systems do not let a process bound its child.
+#[cfg(not(target_os = "linux"))]
+pub fn bound(_child: &Child, _most_written: u64, _most_memory: Option<u64>) {}
+
+/// Where a system keeps its programs and what they need, and people keep nothing.
+pub const SYSTEM: [&str; 14] = [
+    "/bin",
+    "/dev",
+    "/etc",
+    "/gnu",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/nix",
+    "/opt",
+    "/proc",
+    "/run/current-system",
+    "/sbin",
+    "/sys",
+    "/usr",
+];
+
+/// Where people and their system keep what opens other doors. Those of the system matter where Lacon runs as root.
 pub fn credentials(home: &Path) -> Vec<PathBuf> {
-    [
+    let own = [
         ".aws",
         ".azure",
         ".bash_history",
@@ -87,6 +129,9 @@ pub fn credentials(home: &Path) -> Vec<PathBuf> {
         ".cargo/credentials.toml",
         ".config/gcloud",
         ".config/gh",
+        ".config/glab-cli",
+        ".config/hub",
+        ".config/rclone",
         ".config/git/credentials",
         ".config/google-chrome",
         ".config/op",
@@ -98,17 +143,21 @@ pub fn credentials(home: &Path) -> Vec<PathBuf> {
         ".m2/settings-security.xml",
         ".mozilla",
         ".netrc",
+        ".npmrc",
         ".password-store",
+        ".pgpass",
         ".pypirc",
         ".ssh",
         ".terraform.d",
         ".vault-token",
         ".zsh_history",
         "Library/Keychains",
-    ]
-    .into_iter()
-    .map(|name| home.join(name))
-    .collect()
+    ];
+    let of_the_system = ["/etc/gshadow", "/etc/shadow", "/etc/ssh", "/etc/ssl/private"];
+    own.into_iter()
+        .map(|name| home.join(name))
+        .chain(of_the_system.map(PathBuf::from))
+        .collect()
 }
 
 /// Whether a variable of the environment is likely to hold a credential, by its name.
@@ -136,7 +185,7 @@ pub fn is_secret_variable(name: &str) -> bool {
     expect(dead_code, reason = "only Linux has a sandbox so far")
 )]
 fn all_but(folder: &Path, except: &[PathBuf]) -> Vec<PathBuf> {
-    if except.iter().any(|path| path == folder) {
+    if except.iter().any(|path| folder.starts_with(path)) {
         return Vec::new();
     }
     if !except.iter().any(|path| path.starts_with(folder)) {
@@ -212,13 +261,24 @@ mod system {
         let mut ruleset = ruleset.create()?;
         let root = Path::new("/");
         let read = AccessFs::ReadFile | AccessFs::ReadDir;
-        let mut allowed: Vec<(PathBuf, BitFlags<AccessFs>)> = vec![(root.to_path_buf(), AccessFs::ReadDir.into())];
+        let mut allowed: Vec<(PathBuf, BitFlags<AccessFs>)> = Vec::new();
         let grant = |paths: Vec<PathBuf>, access: BitFlags<AccessFs>| paths.into_iter().map(move |path| (path, access));
-        allowed.extend(grant(all_but(root, &resolved(&rules.hidden)), read));
-        allowed.extend(grant(
-            all_but(root, &resolved(&rules.never_executes)),
-            AccessFs::Execute.into(),
-        ));
+        let hidden = resolved(&rules.hidden);
+        let never_executes = resolved(&rules.never_executes);
+        match &rules.reads {
+            // Names may be listed everywhere: a folder with a file in it that is hidden is still a folder.
+            None => {
+                allowed.push((root.to_path_buf(), AccessFs::ReadDir.into()));
+                allowed.extend(grant(all_but(root, &hidden), read));
+                allowed.extend(grant(all_but(root, &never_executes), AccessFs::Execute.into()));
+            }
+            Some(folders) => {
+                for folder in resolved(folders) {
+                    allowed.extend(grant(all_but(&folder, &hidden), read));
+                    allowed.extend(grant(all_but(&folder, &never_executes), AccessFs::Execute.into()));
+                }
+            }
+        }
         allowed.extend(grant(resolved(&rules.writes), AccessFs::from_write(NEWEST) | read));
         allowed.extend(grant(DEVICES.map(PathBuf::from).to_vec(), AccessFs::WriteFile.into()));
         for (path, access) in allowed {
@@ -339,7 +399,7 @@ mod tests {
     fn is_here() -> bool {
         let holds = support().holds();
         if !holds {
-            eprintln!("skipped: {:?}", support().lacks());
+            testkit::skipped("guardian sandbox", support().lacks().unwrap_or_default());
         }
         holds
     }
@@ -412,6 +472,41 @@ mod tests {
     }
 
     #[test]
+    fn it_reads_nothing_but_what_is_named() {
+        if !is_here() {
+            return;
+        }
+        let Place { base, rules, _folder } = place();
+        std::fs::write(base.join("home/file"), "text").unwrap();
+        let system = super::SYSTEM.map(PathBuf::from);
+        let named = |folders: &[&str]| Rules {
+            reads: Some(
+                system
+                    .iter()
+                    .cloned()
+                    .chain(folders.iter().map(|name| base.join(name)))
+                    .collect(),
+            ),
+            ..rules.clone()
+        };
+        let may = |rules: &Rules, text: &str| succeeds(rules, &script(&base, text));
+        let tree = named(&["tree"]);
+        assert!(may(
+            &tree,
+            "cat tree/file && ls tree && echo a > scratch/new && cat scratch/new"
+        ));
+        for text in ["cat home/file", "ls home", "ls .", "cat tree/../home/file"] {
+            assert!(!may(&tree, text), "{text}");
+        }
+        std::os::unix::fs::symlink("../home/file", base.join("tree/link")).unwrap();
+        assert!(!may(&tree, "cat tree/link"));
+        // What is hidden stays so, also where what lies around it is named, or what lies in it.
+        let home = named(&["home"]);
+        assert!(may(&home, "cat home/file") && !may(&home, "cat home/.ssh/id"));
+        assert!(!may(&named(&["home/.ssh"]), "cat home/.ssh/id"));
+    }
+
+    #[test]
     fn it_executes_nothing_of_the_tree() {
         if !is_here() {
             return;
@@ -443,7 +538,7 @@ mod tests {
             spawn(&mut command, rules).unwrap().wait().unwrap().success()
         };
         if !Path::new("/bin/bash").exists() {
-            eprintln!("skipped: there is no bash here");
+            testkit::skipped("guardian sandbox: the network", "there is no bash here");
             return;
         }
         assert!(!connects(&Rules::default()));

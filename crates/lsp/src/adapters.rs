@@ -64,6 +64,10 @@ pub struct Adapter {
     /// What keeps it from writing outside of its own folder, where it would be refused.
     #[serde(default)]
     pub sandboxed: Changes,
+    /// Folders that it needs to read besides the tree, its own toolchain and the system's, where the tree is not trusted; `~/` is the
+    /// user's home.
+    #[serde(default)]
+    pub reads: Vec<String>,
     /// Whether it needs the network, which the sandbox does not give by itself.
     #[serde(default)]
     pub network: bool,

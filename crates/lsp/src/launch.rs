@@ -2,7 +2,10 @@
 //!
 //! The one trick: a server of a tree that nobody trusts starts in a folder of its own, never in the tree, with a `PATH` that leads
 //! nowhere into the tree. What finds its tools by the folder it stands in (version managers, `python -c`, `PATH=.`) finds none of
-//! the repository's. Should it find one all the same, the sandbox executes nothing of the tree.
+//! the repository's. Should it find one all the same, the sandbox executes nothing of the tree; and what a setting of the tree or an
+//! `#include` leads to elsewhere cannot be read (`toolchain` says what can).
+
+mod toolchain;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -81,7 +84,22 @@ pub(crate) fn plan(config: &Config, adapter: &Adapter, tree: &Path, root: &Path)
     };
     let mut adapter = adapter.clone();
     let sandbox = match config.sandbox && sandbox::support().holds() {
-        true => Some(rules(&adapter, &arguments, &scratch, root, &kept_out)),
+        true => {
+            let rules = rules(&adapter, &arguments, &scratch, root, &kept_out);
+            Some(match trusted {
+                true => rules,
+                false => Rules {
+                    reads: Some(toolchain::readable(
+                        &adapter,
+                        &program,
+                        &folders,
+                        &kept_out,
+                        &rules.writes,
+                    )),
+                    ..rules
+                },
+            })
+        }
         false => None,
     };
     if sandbox.is_some() {
@@ -128,6 +146,7 @@ fn rules(adapter: &Adapter, arguments: &[String], scratch: &Path, root: &Path, k
     };
     let home = std::env::var_os("HOME").map(PathBuf::from);
     Rules {
+        reads: None,
         writes,
         forbids_modes: !never_executes.is_empty(),
         never_executes,

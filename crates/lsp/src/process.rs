@@ -64,7 +64,8 @@ pub(crate) fn start(start: &Start<'_>) -> io::Result<(Process, ChildStdin, Child
                 command.env_remove(name);
             }
             let child = sandbox::spawn(&mut command, rules)?;
-            bound(&child);
+            // Its memory is watched instead: what it reserves says little.
+            sandbox::bound(&child, MAX_FILE, None);
             child
         }
     };
@@ -173,21 +174,6 @@ fn temporary_folder(scratch: &Path) -> io::Result<PathBuf> {
     ));
     std::fs::create_dir_all(&own)?;
     Ok(own)
-}
-
-/// Limits that hold for it and for what it starts from here on. Its memory is watched instead: what it reserves says little.
-fn bound(child: &Child) {
-    use rustix::process::{Pid, Resource, Rlimit, prlimit};
-    let limits = [(Resource::Core, 0), (Resource::Fsize, MAX_FILE)];
-    for (resource, most) in limits {
-        let limit = Rlimit {
-            current: Some(most),
-            maximum: Some(most),
-        };
-        if let Err(error) = prlimit(Some(Pid::from_child(child)), resource, limit) {
-            tracing::debug!(%error, "a limit of a language server cannot be set");
-        }
-    }
 }
 
 /// Sums the resident pages of every process whose group this is, from `/proc/<pid>/stat`.

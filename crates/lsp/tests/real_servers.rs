@@ -234,7 +234,7 @@ fn jdtls() {
 #[test]
 fn gopls() {
     if !is_there("go") {
-        eprintln!("skipped: there is no Go here");
+        testkit::skipped("lsp real_servers gopls", "there is no Go here");
         return;
     }
     check(&GO);
@@ -244,7 +244,7 @@ fn gopls() {
 fn rust_analyzer() {
     let answers = std::process::Command::new("rust-analyzer").arg("--version").output();
     if !answers.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: rust-analyzer is not installed");
+        testkit::skipped("lsp real_servers rust_analyzer", "it is not installed");
         return;
     }
     check(&RUST);
@@ -254,7 +254,7 @@ fn rust_analyzer() {
 #[test]
 fn untrusted_servers_answer_the_same() {
     if !guardian::sandbox::support().holds() {
-        eprintln!("skipped: there is no sandbox here");
+        testkit::skipped("lsp real_servers untrusted", "this system has no sandbox");
         return;
     }
     for case in [&PYTHON, &TYPESCRIPT, &C, &PHP, &GO] {
@@ -283,7 +283,9 @@ fn those_that_run_code_of_the_project_are_not_asked_without_trust() {
             Some(State::Untrusted { server, lacks_sandbox }) => {
                 assert_eq!((server.as_str(), lacks_sandbox), (name, false))
             }
-            Some(State::Absent { .. }) => eprintln!("skipped: there is no {name} here"),
+            Some(State::Absent { .. }) => {
+                testkit::skipped("lsp real_servers without trust", &format!("there is no {name} here"));
+            }
             other => panic!("{name}: {other:?}"),
         }
     }

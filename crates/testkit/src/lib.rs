@@ -8,4 +8,4 @@ pub mod plain_client;
 pub mod shared;
 pub mod tools;
 
-pub use shared::shared;
+pub use shared::{shared, skipped};

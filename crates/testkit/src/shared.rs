@@ -23,7 +23,7 @@ const SKIPPED: &str = "LACON_SKIPPED";
 #[must_use]
 pub fn shared(name: &str) -> Option<PathBuf> {
     let Some(path) = find(name, env::var_os(FOLDER)) else {
-        skip(name);
+        skipped(name, &format!("{FOLDER} is not set"));
         return None;
     };
     if let Err(reason) = check(&path) {
@@ -56,8 +56,13 @@ fn check(path: &Path) -> Result<(), &'static str> {
     }
 }
 
-fn skip(name: &str) {
-    let line = format!("skipped: {name}: {FOLDER} is not set\n");
+/// Says that a test, or a part of one, was skipped, and why.
+///
+/// # Panics
+///
+/// When the file for it cannot be written: a skip that nobody counts makes a run look complete.
+pub fn skipped(what: &str, why: &str) {
+    let line = format!("skipped: {what}: {why}\n");
     // Not through `eprintln!`, which libtest keeps back for tests that pass. One write, so that lines of tests that
     // run at the same time do not mix.
     let _ = std::io::stderr().write_all(line.as_bytes());
