@@ -6,15 +6,19 @@
 //! never sees that configuration. It gets a git directory of our own, made for one question: a configuration written here, the
 //! references and the index as copies, and the objects where they lie. What is left of the repository is data. Attributes of
 //! the tree may still name a filter, but nothing says what it would run; an object that is missing is an error, since there is
-//! no remote to ask. The environment is ours as well, and the program is never one that lies in the tree.
+//! no remote to ask. The environment is ours as well, and the program is never one that lies in the tree. What is left is git's own
+//! code, which reads what a stranger wrote: where the system has a sandbox it runs there, writes its own directory, and reads the
+//! repository and its own files.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use guardian::sandbox::{self, Rules};
 use index::git::{NoRepository, Repository};
 
 /// Longest run of one command, where nothing else is asked for.
@@ -26,6 +30,31 @@ const MOST_REFERENCES: usize = 200_000;
 const MOST_REFERENCE: u64 = 4096;
 /// Longest file of the repository that is copied.
 const MOST_COPIED: u64 = 512 << 20;
+/// Largest file that git may write, and most memory that it may take for itself: packs are mapped, and not counted.
+const MOST_WRITTEN: u64 = 8 << 30;
+const MOST_MEMORY: u64 = 4 << 30;
+/// What git reads of the system besides its programs and libraries.
+const SYSTEM: [&str; 12] = [
+    "/bin",
+    "/dev",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/localtime",
+    "/gnu",
+    "/lib",
+    "/lib64",
+    "/nix",
+    "/opt",
+    "/run/current-system",
+    "/usr",
+];
+
+static SANDBOX_OFF: AtomicBool = AtomicBool::new(false);
+
+/// Runs git without the sandbox from here on, because the user said so.
+pub fn without_sandbox() {
+    SANDBOX_OFF.store(true, Ordering::Relaxed);
+}
 
 /// Why git cannot be asked.
 #[derive(thiserror::Error, Debug)]
@@ -60,6 +89,8 @@ pub struct Git {
     repository: Repository,
     /// Where commands run.
     folder: PathBuf,
+    /// What they may touch.
+    rules: Rules,
     patience: Duration,
 }
 
@@ -71,8 +102,11 @@ impl Git {
         check_objects(&repository, &repository.common.join("objects"), 0)?;
         let own = tempfile::Builder::new().prefix("lacon-git-").tempdir()?;
         prepare(&repository, own.path())?;
+        let program = program(&folder)?;
+        let reads = [&repository.work_tree, &repository.directory, &repository.common];
         Ok(Git {
-            program: program(&folder)?,
+            rules: rules(&program, &reads, &[own.path()], &folder),
+            program,
             own,
             repository,
             folder,
@@ -99,7 +133,7 @@ impl Git {
             .env("GIT_WORK_TREE", &self.repository.work_tree)
             .env("GIT_OBJECT_DIRECTORY", self.repository.common.join("objects"))
             .args(arguments);
-        run(command, self.patience)
+        run(command, &self.rules, self.patience)
     }
 }
 
@@ -115,12 +149,17 @@ pub fn copy_at(source: &Path, commit: &str, target: &Path) -> Result<(), GitErro
         &format!("{commit}^{{commit}}"),
     ])?;
     let home = tempfile::tempdir()?;
+    fs::create_dir_all(target)?;
+    let rules = Rules {
+        // It sets modes of what it makes.
+        forbids_modes: false,
+        ..rules(&git.program, &[], &[home.path(), target], target)
+    };
     let in_target = |arguments: &[&str]| {
         let mut command = clean(&git.program, home.path());
         command.current_dir(target).args(arguments);
-        run(command, PATIENCE)
+        run(command, &rules, PATIENCE)
     };
-    fs::create_dir_all(target)?;
     in_target(&["init", "--quiet", "--template="])?;
     link_objects(&git.repository.common.join("objects"), &target.join(".git/objects"))?;
     copy(&git.repository.common, "shallow", &target.join(".git/shallow"))?;
@@ -155,6 +194,39 @@ fn program(folder: &Path) -> Result<PathBuf, GitError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = guardian::programs::folders(&path, &kept_out);
     guardian::programs::find("git", &folders, &kept_out).ok_or(GitError::NoProgram)
+}
+
+/// What git may touch: nothing but what it is about, and itself.
+fn rules(program: &Path, reads: &[&PathBuf], writes: &[&Path], folder: &Path) -> Rules {
+    let mut readable: Vec<PathBuf> = SYSTEM.map(PathBuf::from).into();
+    readable.extend(reads.iter().map(|path| path.to_path_buf()));
+    // Its own programs lie beside or around it, wherever it was installed.
+    for path in [Some(program.to_path_buf()), program.canonicalize().ok()]
+        .into_iter()
+        .flatten()
+    {
+        let around = path.parent().and_then(Path::parent);
+        let around = around.filter(|around| around.parent().is_some() && !folder.starts_with(around));
+        readable.extend(
+            around
+                .into_iter()
+                .flat_map(|around| ["bin", "lib", "libexec", "share"].map(|name| around.join(name))),
+        );
+        readable.push(path);
+    }
+    let writes: Vec<PathBuf> = writes.iter().map(|path| path.to_path_buf()).collect();
+    Rules {
+        reads: Some(readable),
+        never_executes: reads
+            .iter()
+            .map(|path| path.to_path_buf())
+            .chain(writes.iter().cloned())
+            .collect(),
+        writes,
+        hidden: Vec::new(),
+        network: false,
+        forbids_modes: true,
+    }
 }
 
 /// Git with an environment and a home of our own.
@@ -209,8 +281,13 @@ fn clean(program: &Path, home: &Path) -> Command {
     command
 }
 
-fn run(mut command: Command, patience: Duration) -> Result<String, GitError> {
-    let mut child = command.spawn()?;
+fn run(mut command: Command, rules: &Rules, patience: Duration) -> Result<String, GitError> {
+    let is_bounded = !SANDBOX_OFF.load(Ordering::Relaxed) && sandbox::support().holds();
+    let mut child = match is_bounded {
+        true => sandbox::spawn(&mut command, rules)?,
+        false => command.spawn()?,
+    };
+    sandbox::bound(&child, MOST_WRITTEN, Some(MOST_MEMORY));
     let (output, errors) = (child.stdout.take(), child.stderr.take());
     let reader = std::thread::spawn(move || read_all(output));
     let complaints = std::thread::spawn(move || read_all(errors));

@@ -121,7 +121,8 @@ fn elsewhere(folder: &Path, git: &Path) -> Option<Repository> {
             .join(read_line(&directory.join("commondir"))?)
             .canonicalize()
             .ok()?;
-        let is_whole = is_file(&common.join("HEAD")) && directory.starts_with(&common);
+        // Where git keeps them, so that a folder around the tree that happens to have a `HEAD` is nobody's repository.
+        let is_whole = is_file(&common.join("HEAD")) && directory.parent() == Some(&*common.join("worktrees"));
         return is_whole.then_some(Repository {
             work_tree,
             directory,

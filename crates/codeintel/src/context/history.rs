@@ -160,8 +160,9 @@ fn submodules(git: &Git, root: &Path, from: &str, change: &mut Change) {
         else {
             continue;
         };
-        // One whose repository does not point back is not looked into.
-        if Repository::at(&folder).is_err() {
+        // One whose repository does not point back is not looked into, nor what a link of the tree leads to.
+        let is_here = folder.canonicalize().is_ok_and(|real| real == folder);
+        if !is_here || Repository::at(&folder).is_err() {
             continue;
         }
         let wanted = format!("{from}:{name}");
@@ -242,7 +243,63 @@ fn unquoted(path: &str, prefix: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::read_diff;
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::{change, read_diff};
+
+    fn git(folder: &Path, arguments: &[&str]) {
+        let done = Command::new("git")
+            .current_dir(folder)
+            .args([
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@example.org",
+                "-c",
+                "protocol.file.allow=always",
+            ])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn repository(folder: &Path) {
+        std::fs::create_dir(folder).unwrap();
+        git(folder, &["init", "-q"]);
+        std::fs::write(folder.join("a.py"), "a = 1\n").unwrap();
+        git(folder, &["add", "."]);
+        git(folder, &["commit", "-q", "-m", "start"]);
+    }
+
+    /// A repository tracks a submodule at a path that a link of the tree leads away from.
+    #[test]
+    fn a_submodule_behind_a_link_is_not_looked_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, library) = (folder.path().join("tree"), folder.path().join("library"));
+        repository(&tree);
+        repository(&library);
+        git(
+            &tree,
+            &[
+                "submodule",
+                "--quiet",
+                "add",
+                library.to_str().unwrap(),
+                "parts/library",
+            ],
+        );
+        git(&tree, &["commit", "-q", "-m", "with a submodule"]);
+        std::fs::write(tree.join("parts/library/a.py"), "a = 2\n").unwrap();
+        let files = |change: super::Change| -> Vec<String> { change.files.into_iter().map(|(path, _)| path).collect() };
+        assert_eq!(files(change(&tree, None).unwrap()), ["parts/library/a.py"]);
+        std::fs::remove_dir_all(tree.join("parts")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), tree.join("parts")).unwrap();
+        std::fs::write(library.join("a.py"), "a = 3\n").unwrap();
+        let found = files(change(&tree, None).unwrap());
+        assert!(!found.iter().any(|path| path.contains("a.py")), "{found:?}");
+    }
 
     #[test]
     fn a_diff_names_files_and_lines() {
