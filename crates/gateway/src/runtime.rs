@@ -19,6 +19,7 @@ use crate::errors::{ErrorCode, GatewayError};
 use crate::listings::Listings;
 use crate::modes::ShownNames;
 use crate::oauth::Authorizer;
+use crate::outside::Outside;
 use crate::session::{Principal, Session, SessionTable, lock};
 use crate::upstream::{Health, Listing, Mount, Upstream};
 use wire::Format;
@@ -40,6 +41,8 @@ pub struct Options {
     pub mounts: BTreeMap<String, Mount>,
     /// Ranks what is browsed by meaning too.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// The repository that this process stands in, if nobody trusts it.
+    pub outside: Option<Outside>,
 }
 
 /// A running gateway.
@@ -280,7 +283,9 @@ impl Gateway {
                     leaving.extend(replaced.map(|(_, upstream)| upstream));
                     let known = self.listings.load(name, wanted);
                     let authorizer = self.authorizer_for(name, wanted);
-                    let made = Upstream::new(name, wanted, &config.refresh, known, authorizer, self.listed.clone());
+                    let placed = self.options.outside.as_ref().map(|outside| outside.applied(wanted));
+                    let placed = placed.as_ref().unwrap_or(wanted);
+                    let made = Upstream::new(name, placed, &config.refresh, known, authorizer, self.listed.clone());
                     if let Some(upstream) = made {
                         upstream.run();
                         next.insert(name.clone(), (wanted.clone(), upstream));

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let (path, config) = args.config.load()?;
-    let mut options = options()?;
+    let mut options = options(&path)?;
     mount_code_tools(&config, &mut options, &ToolChoice::default(), Writes::Offered)?;
     let mode = config.mode;
     let (upstreams, preview) = runtime()?.block_on(async {

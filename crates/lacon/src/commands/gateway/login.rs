@@ -18,10 +18,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let (_, mut config) = args.config.load()?;
+    let (path, mut config) = args.config.load()?;
     // Only this one is needed, and it need not be up to be signed in to.
     config.upstreams.retain(|name, _| *name == args.upstream);
-    let options = options()?;
+    let options = options(&path)?;
     runtime()?.block_on(async {
         let gateway = Gateway::start(config, options);
         let authorizer = gateway

@@ -54,7 +54,7 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         };
         config.policy.rules.insert(0, rule);
     }
-    let mut options = options()?;
+    let mut options = options(&path)?;
     mount_code_tools(&config, &mut options, &args.choice, writes)?;
     let runtime = runtime()?;
     let served = runtime.block_on(async {

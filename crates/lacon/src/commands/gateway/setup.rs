@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use gateway::Mount;
 use gateway::config::{GatewayConfig, Mode};
+use gateway::outside::Outside;
 use gateway::reload::{Environment, ReadError, read_config};
 use gateway::runtime::Options;
 use gateway::shutdown::Shutdown;
@@ -79,8 +80,8 @@ pub(crate) fn environment() -> Environment {
     Arc::new(|name: &str| std::env::var(name).ok())
 }
 
-/// Directories and defaults that come from the user's environment.
-pub(crate) fn options() -> Result<Options, Failure> {
+/// Directories and defaults that come from the user's environment, for the upstreams of a configuration.
+pub(crate) fn options(config: &Path) -> Result<Options, Failure> {
     let format = match std::env::var("LACON_OUTPUT_FORMAT") {
         Ok(name) => name
             .parse()
@@ -92,7 +93,34 @@ pub(crate) fn options() -> Result<Options, Failure> {
         state_directory: state_directory(),
         output_format: format,
         embedder: Some(Arc::new(ToolEmbedder)),
+        outside: outside(config),
         ..Options::default()
+    })
+}
+
+/// What the user's own upstreams are kept out of: the repository that this process stands in, unless somebody trusts it. Whoever names a
+/// file of that repository has named what it starts.
+fn outside(config: &Path) -> Option<Outside> {
+    let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    // A home is no repository that somebody has cloned, and programs of the user's lie in it.
+    let is_home = home.is_some_and(|home| home.starts_with(&here));
+    let kept_out = guardian::programs::kept_out_for(&here);
+    if is_home || crate::trust::trust().covers(&here) || guardian::programs::is_within(config, &kept_out) {
+        return None;
+    }
+    let directory = state_directory()
+        .map(|state| state.join("outside"))
+        .filter(|directory| std::fs::create_dir_all(directory).is_ok())
+        .unwrap_or_else(|| PathBuf::from("/"));
+    tracing::info!(
+        "untrusted: upstreams start in `{}` and not here; a `cwd` or `lacon trust` allows it",
+        directory.display()
+    );
+    Some(Outside {
+        kept_out,
+        directory,
+        path: std::env::var_os("PATH").unwrap_or_default(),
     })
 }
 
