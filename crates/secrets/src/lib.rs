@@ -163,12 +163,17 @@ pub fn redact(text: &str, doubt: Doubt) -> Cow<'_, str> {
 fn replaced<'a>(text: &'a str, pattern: &Regex, name: &str, doubt: Doubt) -> Cow<'a, str> {
     pattern.replace_all(text, |captures: &regex::Captures<'_>| {
         let whole = captures.get_match();
-        let Some(secret) = captures.name("secret") else {
-            return mask(name);
+        let secret = captures.name("secret");
+        let stands_for_one = match name {
+            PASSWORD => secret.is_some_and(|secret| is_placeholder(secret.as_str(), whole.as_str())),
+            _ => is_made_up(secret.unwrap_or(whole).as_str()),
         };
-        if name == PASSWORD && doubt == Doubt::Show && is_placeholder(secret.as_str(), whole.as_str()) {
+        if doubt == Doubt::Show && stands_for_one {
             return whole.as_str().to_owned();
         }
+        let Some(secret) = secret else {
+            return mask(name);
+        };
         let before = &whole.as_str()[..secret.start() - whole.start()];
         let after = &whole.as_str()[secret.end() - whole.start()..];
         format!("{before}{}{after}", mask(name))
@@ -192,8 +197,18 @@ pub fn mask_in(text: &str) -> Option<&str> {
 
 /// Whether the password of an address stands for another: a variable, a format's hole, or the word itself.
 fn is_placeholder(password: &str, address: &str) -> bool {
-    const WORDS: [&str; 10] = [
-        "password", "passwd", "pass", "pwd", "secret", "pw", "token", "key", "user", "example",
+    const WORDS: [&str; 11] = [
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "secret",
+        "pw",
+        "token",
+        "key",
+        "user",
+        "example",
+        "x-oauth-basic",
     ];
     let holds_hole = password.contains(['{', '}', '<', '>', '$', '*', '(', ')', '[', '"', '\'', '`']);
     let is_word = WORDS.iter().any(|word| password.eq_ignore_ascii_case(word));
@@ -201,6 +216,20 @@ fn is_placeholder(password: &str, address: &str) -> bool {
     // `guest:guest` is what everybody knows.
     let user = address.split_once("://").and_then(|(_, rest)| rest.split(':').next());
     holds_hole || is_word || is_marked || user == Some(password)
+}
+
+/// Whether a token was made up to be read: words (`test-access-token`), one letter over and over, or one that says it is an example.
+fn is_made_up(token: &str) -> bool {
+    let says_so = ["example", "redacted", "placeholder", "your-", "your_"]
+        .iter()
+        .any(|word| token.to_ascii_lowercase().contains(word));
+    let is_words = token
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || b"-_.".contains(&byte))
+        && token.contains(['-', '_']);
+    let end = token.rsplit(['-', '_']).next().unwrap_or(token);
+    let is_one_letter = end.len() >= 8 && end.bytes().all(|byte| Some(byte) == end.bytes().next());
+    says_so || is_words || is_one_letter
 }
 
 /// Redacts every string of a value, keys included. Whether there was anything to redact.
@@ -310,6 +339,14 @@ mod tests {
             "requests.get('http://user:pass@example.com')",
             "amqp://guest:guest@localhost",
             "mysql://root:%s@tcp",
+            "https://abc:x-oauth-basic@github.com",
+            "aws_access_key_id = AKIAIOSFODNN7EXAMPLE",
+            "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "headers = {\"Authorization\": \"Bearer mock-jwt-bearer-access-token\"}",
+            "SLACK = 'xoxb-fake-token-for-testing'",
+            "sk-ant-test-key-for-mocked-tests",
+            "sk-ant-api03-xxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "sk-00000000000000000000000000000000",
             "if pem.startswith(\"-----BEGIN PRIVATE KEY-----\"):\n    return load_the_key_from_a_very_long_function_name()",
             "\"-----BEGIN RSA PRIVATE KEY-----\\n\" + body + \"\\n-----END RSA PRIVATE KEY-----\"",
         ] {
@@ -317,6 +354,18 @@ mod tests {
         }
         let real = redact("postgres://app:h8fKq2xP@db/x", Doubt::Show);
         assert_eq!(real, "postgres://app:[redacted: password]@db/x");
+        // What has no word in it is one.
+        for (text, masked) in [
+            ("AKIA46X5W6CZN24CBO55", "[redacted: aws key]"),
+            ("xoxb-1234567890-abcdefghij", "[redacted: slack token]"),
+            (
+                "Authorization: Bearer abcdef1234567890",
+                "Authorization: Bearer [redacted: bearer token]",
+            ),
+            ("sk-ant-api03-Zm9vYmFyYmF6cXV4", "[redacted: anthropic key]"),
+        ] {
+            assert_eq!(redact(text, Doubt::Show), masked);
+        }
     }
 
     #[test]
