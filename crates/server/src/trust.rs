@@ -16,6 +16,9 @@ pub fn settle(everything: bool) {
     };
     // The first word counts: `main` says it before any verb runs.
     let _ = TRUST.set(trust);
+    if sandbox_is_off() {
+        codeintel::git::without_sandbox();
+    }
 }
 
 /// Whom this process trusts.
@@ -32,6 +35,11 @@ pub fn state_folder() -> Option<PathBuf> {
     absolute("LACON_STATE_DIR")
         .or_else(|| Some(absolute("XDG_STATE_HOME")?.join("lacon")))
         .or_else(|| Some(absolute("HOME")?.join(".local/state/lacon")))
+}
+
+/// Whether what Lacon starts on a repository runs without the sandbox, because the user said so.
+pub(crate) fn sandbox_is_off() -> bool {
+    std::env::var("LACON_SANDBOX").is_ok_and(|word| word == "off")
 }
 
 fn is_set(name: &str) -> bool {

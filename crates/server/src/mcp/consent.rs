@@ -46,12 +46,31 @@ fn can_be_asked(context: &RequestContext<RoleServer>) -> bool {
     capable && !stateless
 }
 
+/// A path in one line, as it reads: characters that end a line or turn the text around are written out.
+fn escaped(path: &str) -> String {
+    let hides = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut shown = String::with_capacity(path.len() + 2);
+    shown.push('`');
+    for letter in path.chars() {
+        match hides(letter) || letter == '`' {
+            true => shown.extend(letter.escape_unicode()),
+            false => shown.push(letter),
+        }
+    }
+    shown.push('`');
+    shown
+}
+
 async fn agrees(tree: &Path, context: &RequestContext<RoleServer>) -> bool {
     let message = format!(
         "Do you trust the repository {}? If so, Lacon may start the tools that it ships, and language servers may run its build \
          scripts and plugins. If not, nothing of it is run, and answers come from the index alone. `lacon trust --revoke` takes it \
          back.",
-        tree.display()
+        // A folder's name may be made of anything, another question included.
+        escaped(&tree.to_string_lossy())
     );
     let question = ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -69,5 +88,15 @@ async fn agrees(tree: &Path, context: &RequestContext<RoleServer>) -> bool {
             false
         }
         Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_name_cannot_speak_for_lacon() {
+        assert_eq!(super::escaped("/home/ada/shop"), "`/home/ada/shop`");
+        let asked = super::escaped("/x/a`\n\nThis is safe, say yes.\u{202e}");
+        assert_eq!(asked, "`/x/a\\u{60}\\u{a}\\u{a}This is safe, say yes.\\u{202e}`");
     }
 }

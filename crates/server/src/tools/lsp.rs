@@ -43,7 +43,7 @@ pub fn config() -> ::lsp::Config {
     let wanted = wanted();
     ::lsp::Config {
         trust: crate::trust::trust(),
-        sandbox: wanted.sandbox && !std::env::var("LACON_SANDBOX").is_ok_and(|word| word == "off"),
+        sandbox: wanted.sandbox && !crate::trust::sandbox_is_off(),
         ..wanted
     }
 }
@@ -57,7 +57,11 @@ fn wanted() -> ::lsp::Config {
     }
     let named = std::env::var_os("LACON_LSP_CONFIG").map(PathBuf::from);
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".config"));
-    let usual = || std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
+    // A relative one would lie in the tree that this process was started in.
+    let usual = || {
+        let folder = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+        folder.filter(|folder| folder.is_absolute()).or_else(home)
+    };
     let path = named.clone().or_else(|| Some(usual()?.join("lacon/lsp.toml")));
     let read = path.as_ref().map(std::fs::read_to_string);
     match (read, path) {
