@@ -32,7 +32,8 @@ Examples:
   lacon bench compilers ~/src/project
   lacon bench compilers ~/src/project --language go --symbols 100 --json
 
-The server of the language with the most lines is asked, unless another language is named. A tree without an index is indexed first.")]
+The server of the language with the most lines is asked, unless another language is named. A tree without an index is indexed first.
+Asked directly, a server runs outside of the sandbox: the repository must be trusted (`lacon trust`).")]
 pub(crate) struct Args {
     /// The trees
     #[arg(value_name = "DIR", required = true)]

@@ -35,6 +35,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
         &[
             "syntax",
             "index",
+            "guardian",
             "lsp",
             "codeintel",
             "wire",

@@ -38,6 +38,11 @@ impl Direct {
         let mut process = Command::new(program)
             .args(adapter.arguments(arguments, root))
             .current_dir(root)
+            // Relative folders lead into the tree.
+            .env(
+                "PATH",
+                guardian::programs::search_path(&std::env::var_os("PATH").unwrap_or_default(), &[]),
+            )
             .envs(&adapter.environment)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

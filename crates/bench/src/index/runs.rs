@@ -125,7 +125,16 @@ fn cpu(clock: ClockId) -> Duration {
 
 /// What universal-ctags takes for the same files; `None` where it is not installed.
 pub(super) fn run_ctags(tree: &Path, paths: &[String]) -> Result<Option<Cost>, Failure> {
-    let version = Command::new("ctags").arg("--version").stderr(Stdio::null()).output();
+    // Never one that lies in the tree, nor with options that the tree has for it.
+    let kept_out = guardian::programs::kept_out_for(tree);
+    let folders = guardian::programs::folders(&std::env::var_os("PATH").unwrap_or_default(), &kept_out);
+    let Some(ctags) = guardian::programs::find("ctags", &folders, &kept_out) else {
+        return Ok(None);
+    };
+    let version = Command::new(&ctags)
+        .args(["--options=NONE", "--version"])
+        .stderr(Stdio::null())
+        .output();
     // Emacs and BSD have programs of that name as well.
     if !version.is_ok_and(|version| version.stdout.starts_with(b"Universal Ctags")) {
         return Ok(None);
@@ -134,9 +143,9 @@ pub(super) fn run_ctags(tree: &Path, paths: &[String]) -> Result<Option<Cost>, F
     fs::write(&list, paths.join("\n"))?;
     let before = children_cpu();
     let began = Instant::now();
-    let status = Command::new("ctags")
+    let status = Command::new(&ctags)
         .current_dir(tree)
-        .args(["-f", "/dev/null", "-L"])
+        .args(["--options=NONE", "-f", "/dev/null", "-L"])
         .arg(&list)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
