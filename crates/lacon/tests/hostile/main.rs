@@ -1,11 +1,15 @@
 //! Hostile repositories under every verb and every tool: nothing of them is run, and nothing outside of them is read or written,
 //! unless they are trusted, and then only what trust names.
 //!
+//! A marker says what ran, answers what was read, a list of files what was written. With `LACON_TEST_TRACE` set, strace says the same
+//! of every call (`trace`), which takes several times as long.
+//!
 //! A way to attack is one entry of a table in `ways/`: how the repository is planted, which `PATH` it is met with, and whether
 //! trust lets it run. The harness does the rest.
 
 mod client;
 mod stage;
+mod trace;
 mod verbs;
 mod ways;
 
@@ -16,20 +20,37 @@ use ways::{Way, WhenTrusted};
 fn meet(ways: &[Way], met: &Met, is_wrong: fn(&Way, &[String]) -> bool) {
     let mut failed = Vec::new();
     for way in ways {
-        let Some(stage) = Stage::of(way) else {
-            eprintln!("skipped: {} needs {:?}", way.name, way.needs);
-            continue;
-        };
+        let Some(stage) = staged(way) else { continue };
         let before = stage.outside();
         stage.meet(met);
         let ran = stage.ran();
         if is_wrong(way, &ran) {
             failed.push(format!("{}: ran {ran:?}", way.name));
         }
-        let changes = stage.changes_outside(&before).into_iter();
+        let seen = match met {
+            Met::Untrusted => stage.seen(),
+            // What trust names may run and read.
+            Met::Trusted | Met::TrustedInTheOpen => Vec::new(),
+        };
+        let changes = match met {
+            // Servers keep what they know in the user's cache then.
+            Met::TrustedInTheOpen => stage.changes_of(&before),
+            Met::Untrusted | Met::Trusted => stage.changes_outside(&before),
+        };
+        let changes = changes.into_iter().chain(stage.told()).chain(seen);
         failed.extend(changes.map(|what| format!("{}: {what}", way.name)));
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// The repository of a way, where it can be tried here.
+fn staged(way: &Way) -> Option<Stage> {
+    let stage = Stage::of(way);
+    if stage.is_none() {
+        let what = format!("lacon hostile {}", way.name);
+        testkit::skipped(&what, &format!("not all of {:?} are here", way.needs));
+    }
+    stage
 }
 
 /// Nothing runs, and nothing outside is changed.
@@ -49,7 +70,7 @@ fn trusted(ways: &[Way]) {
 /// What language servers run of a trusted repository cannot write outside.
 fn bounded(ways: &[Way]) {
     if !guardian::sandbox::support().holds() {
-        eprintln!("skipped: there is no sandbox here");
+        testkit::skipped("lacon hostile: servers are bounded", "this system has no sandbox");
         return;
     }
     meet(ways, &Met::Trusted, |_, ran| !ran.is_empty());
@@ -71,7 +92,30 @@ macro_rules! families {
     };
 }
 
-families!(programs, search_path, servers, settings, gateway);
+families!(programs, search_path, servers, settings, gateway, git, links);
+
+#[test]
+fn servers_of_an_untrusted_repository_read_nothing_outside() {
+    untrusted(ways::leaks::WAYS);
+}
+
+/// The measure of the test above: with trust, one of the same repositories has a server tell what lies outside.
+#[test]
+fn servers_of_a_trusted_repository_may_read() {
+    let mut tried = 0;
+    for way in ways::leaks::WAYS {
+        let Some(stage) = staged(way) else { continue };
+        tried += 1;
+        stage.meet(&Met::Trusted);
+        if !stage.told().is_empty() {
+            return;
+        }
+    }
+    assert_eq!(
+        tried, 0,
+        "no answer told anything: the ways do not try what they are for"
+    );
+}
 
 #[test]
 fn servers_of_a_trusted_repository_are_bounded() {

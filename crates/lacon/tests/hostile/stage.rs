@@ -1,5 +1,6 @@
 //! Where a hostile repository is met: a tree, a home of its own, bait outside of the tree, and a folder for markers.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +10,7 @@ use std::process::Command;
 use testkit::tools::is_there;
 
 use crate::client::Client;
+use crate::trace;
 use crate::verbs;
 use crate::ways::Way;
 
@@ -32,12 +34,14 @@ pub(crate) struct Stage {
     markers: PathBuf,
     /// Files that nobody may change, with something that nobody may read.
     pub(crate) bait: PathBuf,
-    home: PathBuf,
+    pub(crate) home: PathBuf,
     pub(crate) path: OsString,
     /// What is asked about.
     pub(crate) asked: Asked,
     /// How long a language server is waited for that may not come.
     pub(crate) patience_ms: u64,
+    /// Answers that told what lies outside.
+    told: RefCell<Vec<String>>,
 }
 
 /// A symbol, its file, and the server of its language.
@@ -75,6 +79,11 @@ impl Stage {
         // Go leaves out folders whose names begin with a dot.
         let folder = tempfile::Builder::new().prefix("hostile-").tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
+        // Real servers take their time: only where the way is about one.
+        let server = way
+            .needs
+            .first()
+            .and_then(|needed| ASKED.iter().find(|asked| asked.server == *needed));
         let stage = Stage {
             way: way.name,
             tree: base.join("tree"),
@@ -82,16 +91,13 @@ impl Stage {
             markers: base.join("markers"),
             bait: base.join("bait"),
             home: base.join("home"),
-            asked: match way.needs.first() {
-                Some(server) => *ASKED.iter().find(|asked| asked.server == *server).unwrap(),
-                None => ASKED[0],
+            asked: server.copied().unwrap_or(ASKED[0]),
+            path: match server {
+                None => "/usr/local/bin:/usr/bin:/bin".into(),
+                Some(_) => testkit::tools::path_with_tools(),
             },
-            // Real servers take their time: only where the way is about one.
-            path: match way.needs {
-                [] => "/usr/local/bin:/usr/bin:/bin".into(),
-                _ => testkit::tools::path_with_tools(),
-            },
-            patience_ms: if way.needs.is_empty() { 300 } else { 4000 },
+            patience_ms: if server.is_none() { 300 } else { 4000 },
+            told: RefCell::default(),
             _folder: folder,
         };
         for folder in [&stage.tree, &stage.markers, &stage.bait, &stage.home] {
@@ -167,6 +173,30 @@ impl Stage {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// A pipe that nobody writes into.
+    pub(crate) fn pipe(&self, path: &Path) {
+        drop(std::fs::remove_file(path));
+        let made = Command::new("mkfifo").arg(path).status().unwrap();
+        assert!(made.success());
+    }
+
+    /// Notes an answer that tells what it must not.
+    pub(crate) fn heard(&self, who: &str, said: &str) {
+        // Names in code have no dashes.
+        let name = SECRET.replace('-', "_");
+        if said.contains(SECRET) || said.contains(&name) {
+            let shown: String = said.chars().take(2000).collect();
+            self.told
+                .borrow_mut()
+                .push(format!("{who} told what is outside: {shown}"));
+        }
+    }
+
+    /// The answers that told what lies outside.
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.told.borrow().clone()
+    }
+
     /// The same in the tree.
     pub(crate) fn program(&self, name: &str) {
         self.program_at(&self.tree.join(name));
@@ -206,7 +236,10 @@ impl Stage {
 
     /// Lacon as somebody calls it who stands in the repository.
     pub(crate) fn lacon(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
+        let mut command = match trace::is_wanted() {
+            true => trace::traced(env!("CARGO_BIN_EXE_lacon"), &self.beside("traces")),
+            false => Command::new(env!("CARGO_BIN_EXE_lacon")),
+        };
         command
             .current_dir(&self.opened)
             .env_clear()
@@ -228,6 +261,18 @@ impl Stage {
         command
     }
 
+    /// What strace saw that should not have been, where it was asked to look.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        let own = [".cache/lacon", ".local/state/lacon"].map(|folder| self.home.join(folder));
+        let base = self.tree.parent().unwrap();
+        let places = trace::Places {
+            tree: &self.tree,
+            base,
+            own: &own,
+        };
+        trace::judged(&self.beside("traces"), &places)
+    }
+
     /// Asks everything there is to ask.
     pub(crate) fn meet(&self, met: &Met) {
         if !matches!(met, Met::Untrusted) {
@@ -238,16 +283,23 @@ impl Stage {
             Met::TrustedInTheOpen => &[("LACON_SANDBOX", "off")],
             _ => &[],
         };
-        let mut client = Client::start(self, variables);
-        client.ask_everything(self);
-        drop(client);
+        if let Some(mut client) = Client::start(self, variables) {
+            client.ask_everything(self);
+        }
         verbs::run(self, variables);
     }
 
     /// What lies outside of the tree, but for what Lacon may write there.
     pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
-        let mut waiting = vec![self.bait.clone(), self.home.clone()];
+        let base = self.tree.parent().unwrap();
+        let beside = std::fs::read_dir(base).unwrap().flatten().map(|entry| entry.path());
+        let mut waiting: Vec<PathBuf> = beside
+            .filter(|path| {
+                ![&self.tree, &self.markers, &self.beside("traces")].contains(&path)
+                    && path.symlink_metadata().unwrap().is_dir()
+            })
+            .collect();
         let own = [".cache/lacon", ".local/state/lacon"].map(|folder| self.home.join(folder));
         while let Some(folder) = waiting.pop() {
             for entry in std::fs::read_dir(&folder).unwrap().flatten() {
@@ -256,22 +308,36 @@ impl Stage {
                 if own.contains(&path) {
                     continue;
                 }
-                match kind.is_dir() {
-                    true => waiting.push(path),
-                    false => {
-                        let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                        found.insert(path, text.unwrap_or_default());
-                    }
+                if kind.is_dir() {
+                    waiting.push(path);
+                    continue;
                 }
+                let text = match kind.is_symlink() {
+                    true => std::fs::read_link(&path).map(|to| to.into_os_string().into_encoded_bytes()),
+                    false => std::fs::read(&path),
+                };
+                found.insert(path, String::from_utf8_lossy(&text.unwrap_or_default()).into_owned());
             }
         }
         found
     }
 
+    /// What is not as it was outside of the tree.
     pub(crate) fn changes_outside(&self, before: &BTreeMap<PathBuf, String>) -> Vec<String> {
         let after = self.outside();
+        let is_new = |path: &&PathBuf| !before.contains_key(*path) && path.starts_with(&self.home);
+        let new = after.keys().filter(is_new);
+        let written = new.map(|path| format!("wrote {}", path.display()));
+        self.changes_of(before).into_iter().chain(written).collect()
+    }
+
+    /// Which of the files that were there are not as they were, and what is new where nobody has a reason to write.
+    pub(crate) fn changes_of(&self, before: &BTreeMap<PathBuf, String>) -> Vec<String> {
+        let after = self.outside();
         let changed = before.iter().filter(|(path, text)| after.get(*path) != Some(*text));
-        let new = after.keys().filter(|path| !before.contains_key(*path));
+        let new = after
+            .keys()
+            .filter(|path| !before.contains_key(*path) && !path.starts_with(&self.home));
         changed
             .map(|(path, _)| format!("changed {}", path.display()))
             .chain(new.map(|path| format!("wrote {}", path.display())))

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::stage::{SECRET, Stage};
+use crate::stage::Stage;
 
 /// Verbs with arguments; words in capitals are filled in. `index` comes first, since the others answer from what it makes.
 const VERBS: &[&[&str]] = &[
@@ -58,7 +58,17 @@ const VERBS: &[&[&str]] = &[
     &["gateway", "check"],
     &["gateway", "login", "x"],
     &["tokens", "lib.py"],
-    &["bench", "compilers", ".", "--seconds", "2", "--symbols", "2"],
+    // Without this flag it asks servers outside of the sandbox as well, which is what it measures.
+    &[
+        "bench",
+        "compilers",
+        ".",
+        "--tokens-only",
+        "--seconds",
+        "2",
+        "--symbols",
+        "2",
+    ],
 ];
 
 /// Verbs that serve until they are stopped, or that read no repository.
@@ -70,11 +80,12 @@ const LEFT_OUT: &[&str] = &[
     "convert",
     "completions",
     "man",
+    "licenses",
     "help",
 ];
 
 /// How long one may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs each once. Whether it succeeds is not asked.
 pub(crate) fn run(stage: &Stage, variables: &[(&str, &str)]) {
@@ -111,7 +122,7 @@ pub(crate) fn run(stage: &Stage, variables: &[(&str, &str)]) {
             std::thread::sleep(Duration::from_millis(5));
         }
         let said = reader.join().unwrap();
-        assert!(!said.contains(SECRET), "{arguments:?} read what is outside: {said}");
+        stage.heard(&arguments.join(" "), &said);
     }
 }
 

@@ -1,6 +1,9 @@
 //! The ways in which a repository may attack who opens it, by family. A new one is an entry of a family's table.
 
 pub(crate) mod gateway;
+pub(crate) mod git;
+pub(crate) mod leaks;
+pub(crate) mod links;
 pub(crate) mod programs;
 pub(crate) mod search_path;
 pub(crate) mod servers;
@@ -38,6 +41,9 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Way> {
         servers::WAYS,
         settings::WAYS,
         gateway::WAYS,
+        git::WAYS,
+        links::WAYS,
+        leaks::WAYS,
     ]
     .into_iter()
     .flatten()

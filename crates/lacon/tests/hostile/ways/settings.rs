@@ -106,12 +106,16 @@ pub(crate) const WAYS: &[Way] = &[
         let hooks = stage.tree.join(".git/hooks");
         std::fs::set_permissions(hooks, std::fs::Permissions::from_mode(0o755)).unwrap();
     }),
-    way("a list of trusted repositories in the tree", |stage| {
-        stage.program("node_modules/.bin/typescript-language-server");
-        // Neither is where the user's list is.
-        let entry = format!("[[trusted]]\npath = {:?}\ninode = 1\n", stage.tree);
-        stage.write(".lacon/trust.toml", &entry);
-        stage.write(".local/state/lacon/trust.toml", &entry);
-        stage.write("lacon.toml", "trust = true\n");
-    }),
+    Way {
+        // By the user's own word then.
+        when_trusted: WhenTrusted::Runs,
+        ..way("a list of trusted repositories in the tree", |stage| {
+            stage.program("node_modules/.bin/typescript-language-server");
+            // Neither is where the user's list is.
+            let entry = format!("[[trusted]]\npath = {:?}\ninode = 1\n", stage.tree);
+            stage.write(".lacon/trust.toml", &entry);
+            stage.write(".local/state/lacon/trust.toml", &entry);
+            stage.write("lacon.toml", "trust = true\n");
+        })
+    },
 ];
