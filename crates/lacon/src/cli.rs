@@ -53,8 +53,8 @@ use commands::questions::{
 };
 use commands::search::{code, docs};
 use commands::{
-    completions, convert, decode, doctor, encode, export, gateway, grep, index, init, man, mcp, savings, status,
-    tokens, trust, undo, watch,
+    completions, convert, decode, doctor, encode, export, gateway, grep, index, init, licenses, man, mcp, savings,
+    status, tokens, trust, undo, watch,
 };
 
 verbs! {
@@ -120,6 +120,7 @@ verbs! {
         Bench => bench,
         Completions => completions,
         Man => man,
+        Licenses => licenses,
     }
 }
 

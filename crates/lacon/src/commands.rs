@@ -16,6 +16,7 @@ pub(crate) mod grep;
 pub(crate) mod http_access;
 pub(crate) mod index;
 pub(crate) mod init;
+pub(crate) mod licenses;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod questions;

@@ -106,7 +106,7 @@ fn outside(config: &Path) -> Option<Outside> {
     // A home is no repository that somebody has cloned, and programs of the user's lie in it.
     let is_home = home.is_some_and(|home| home.starts_with(&here));
     let kept_out = guardian::programs::kept_out_for(&here);
-    if is_home || crate::trust::trust().covers(&here) || guardian::programs::is_within(config, &kept_out) {
+    if is_home || server::trust::trust().covers(&here) || guardian::programs::is_within(config, &kept_out) {
         return None;
     }
     let directory = state_directory()
