@@ -38,14 +38,17 @@ pub(crate) fn test(mut skips: Skips, all: bool) -> Result<()> {
     if !known.is_empty() {
         skips.read(&own_directory().join("skipped-before"));
     }
-    run_tests(&mut skips, &open)?;
+    let failed = run_tests(&mut skips, &open)?;
+    // What passed is not run again because something else failed.
     for (name, number) in open.iter().zip(numbers) {
-        passed.add(name, number);
+        if !failed.is_of(name) {
+            passed.add(name, number);
+        }
     }
     passed.write()?;
     skips.write(&own_directory().join("skipped-before"))?;
     skips.print();
-    Ok(())
+    failed.said()
 }
 
 /// The format, and lints and tests of the crates that a change reaches.
@@ -61,9 +64,9 @@ pub(crate) fn affected() -> Result<()> {
     }
     let packages: Vec<&str> = reached.iter().flat_map(|name| ["--package", name]).collect();
     lint(&mut skips, &packages)?;
-    run_tests(&mut skips, &reached)?;
+    let failed = run_tests(&mut skips, &reached)?;
     skips.print();
-    Ok(())
+    failed.said()
 }
 
 /// Tries other cases at each run, and more of them, of what edits must never break.
@@ -112,9 +115,10 @@ fn lint(skips: &mut Skips, packages: &[&str]) -> Result<()> {
 
 /// Runs the tests of some crates. All of the workspace's are built, whichever run: asked for a single crate, cargo would build
 /// what it depends on once more, with the features that this crate alone asks for.
-fn run_tests(skips: &mut Skips, crates: &[&str]) -> Result<()> {
+fn run_tests(skips: &mut Skips, crates: &[&str]) -> Result<Failed> {
+    let mut failed = Failed::default();
     if crates.is_empty() {
-        return Ok(());
+        return Ok(failed);
     }
     let programs = test_programs()?;
     let file = Skips::file(&own_directory())?;
@@ -127,7 +131,6 @@ fn run_tests(skips: &mut Skips, crates: &[&str]) -> Result<()> {
             .env("PATH", &path);
         command
     };
-    let mut failed = Vec::new();
     for name in crates {
         let directory = root().join("crates").join(name);
         for program in programs.iter().filter(|program| program.of == *name) {
@@ -149,20 +152,44 @@ fn run_tests(skips: &mut Skips, crates: &[&str]) -> Result<()> {
                 .status()
                 .with_context(|| format!("cannot start `{}`", program.path))?;
             if !status.success() {
-                failed.push(format!("{name}: {}", program.name()));
+                failed.programs.push((name.to_string(), program.name().to_owned()));
             }
         }
     }
     let mut examples = with_environment(cargo());
     if run(examples.args(["test", "--workspace", "--doc", "--quiet"])).is_err() {
-        failed.push("examples in the documentation".to_owned());
+        failed.examples = true;
     }
     skips.read(&file);
-    if !failed.is_empty() {
-        skips.print();
-        bail!("these tests failed: {}", failed.join(", "));
+    Ok(failed)
+}
+
+/// What failed of a run.
+#[derive(Default)]
+struct Failed {
+    /// Crates and their programs of tests.
+    programs: Vec<(String, String)>,
+    /// Whether examples in the documentation did, of whichever crate.
+    examples: bool,
+}
+
+impl Failed {
+    fn is_of(&self, name: &str) -> bool {
+        self.examples || self.programs.iter().any(|(of, _)| of == name)
     }
-    Ok(())
+
+    fn said(&self) -> Result<()> {
+        let mut what: Vec<String> = self
+            .programs
+            .iter()
+            .map(|(of, program)| format!("{of}: {program}"))
+            .collect();
+        what.extend(self.examples.then(|| "examples in the documentation".to_owned()));
+        match what.is_empty() {
+            true => Ok(()),
+            false => bail!("these tests failed: {}", what.join(", ")),
+        }
+    }
 }
 
 /// A program that runs tests.
