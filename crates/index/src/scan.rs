@@ -15,7 +15,7 @@ mod walk;
 
 pub use config::{Config, ConfigError, Generated};
 pub use escape::{escape_path, unescape_path};
-pub use left_out::{LeftOut, LeftOutBy, count_files, left_out, rule_of};
+pub use left_out::{LeftOut, LeftOutBy, count_files, is_never_shown, left_out, rule_of};
 pub use read::{read_regular, read_source};
 pub use text::{Decoded, decode};
 

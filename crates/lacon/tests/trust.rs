@@ -235,3 +235,34 @@ fn questions_that_need_no_trust_ask_nobody_and_say_nothing_of_it() {
     }
     assert!(client.asked.is_empty());
 }
+
+/// Files of credentials are hidden or ignored, so that no list of the index names them.
+#[test]
+fn what_holds_credentials_is_not_read_out() {
+    let project = Project::new();
+    let root = project.root();
+    for name in [".env", ".git/config", "sub/.env.production"] {
+        std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        std::fs::write(root.join(name), "password = kept-to-oneself\n").unwrap();
+    }
+    std::fs::write(root.join(".gitignore"), ".env*\n").unwrap();
+    std::fs::write(root.join("notes.txt"), "told-to-all\n").unwrap();
+    project.says(&["index"]);
+    assert!(project.says(&["read", "notes.txt"]).contains("told-to-all"));
+    for name in [
+        ".env",
+        "./.env",
+        ".git/config",
+        ".GIT/config",
+        "sub/.env.production",
+        ".env:1-5",
+    ] {
+        let said = project.says(&["read", name]);
+        assert!(
+            !said.contains("kept-to-oneself") && said.contains("error"),
+            "{name}: {said}"
+        );
+    }
+    let found = project.says(&["grep", "kept-to"]);
+    assert!(!found.contains("kept-to-oneself"), "{found}");
+}

@@ -1,6 +1,6 @@
 //! What `read` is asked for, opened: a path with or without ranges of lines, a place, a symbol.
 
-use index::scan::{SkipReason, read_regular, read_source};
+use index::scan::{is_never_shown, read_regular, read_source};
 use index::snapshot::SymbolView;
 use syntax::facts::{Definition, Expression, ExpressionId, FileFacts, Kind};
 
@@ -117,9 +117,9 @@ impl File {
         let of = workspace
             .repository(repository)
             .ok_or_else(|| refuse("no such repository"))?;
-        let skipped = of.snapshot.skipped().find(|skipped| skipped.path == path);
-        if skipped.is_some_and(|skipped| skipped.reason == SkipReason::Secret) {
-            return Err(refuse("its name says that it holds credentials"));
+        // Also where it is hidden or ignored, so that the snapshot knows nothing of it.
+        if is_never_shown(path) {
+            return Err(refuse("it holds credentials, by its name, or belongs to git or Lacon"));
         }
         read_regular(&of.root, path, LARGEST).map_err(|reason| refuse(reason.as_str()))?;
         let (text, _) = read_source(&of.root, path).map_err(|_| refuse("not a text file"))?;

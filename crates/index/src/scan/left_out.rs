@@ -103,6 +103,14 @@ pub(super) fn is_secret(path: &str) -> bool {
         || folders.split('/').any(|folder| FOLDERS.contains(&folder))
 }
 
+/// Whether a file is not shown even to who asks for it by its path: one made to hold credentials, and those of git and of Lacon, in
+/// whose configurations they are written as well.
+pub fn is_never_shown(path: &str) -> bool {
+    const TOOLS: &[&str] = &[".git", ".hg", ".svn", ".jj", ".lacon"];
+    let is_tools = |part: &str| TOOLS.iter().any(|tool| part.eq_ignore_ascii_case(tool));
+    is_secret(path) || path.split('/').any(is_tools)
+}
+
 /// What rules leave out of a tree, and what git tracks that is not in the work tree.
 pub fn left_out(root: &Path, config: &Config) -> Result<Vec<LeftOut>, ConfigError> {
     let mut found = walk_with_account(root, config)?.left_out;
@@ -191,6 +199,22 @@ pub fn rule_of(root: &Path, path: &str, reason: SkipReason, config: &Config) -> 
 #[cfg(test)]
 mod tests {
     use super::is_secret;
+
+    #[test]
+    fn what_tools_keep_is_never_shown() {
+        for path in [
+            ".git/config",
+            "sub/.GIT/config",
+            ".lacon/undo/1",
+            ".env",
+            "deep/.env.production",
+        ] {
+            assert!(super::is_never_shown(path), "{path}");
+        }
+        for path in [".gitignore", "src/git.rs", ".env.example", ".github/workflows/ci.yml"] {
+            assert!(!super::is_never_shown(path), "{path}");
+        }
+    }
 
     #[test]
     fn credentials_are_known_by_name() {
