@@ -157,6 +157,10 @@ pub fn detect(path: &str, head: &[u8]) -> Option<&'static Language> {
             Some(language) if extension == "h" && language.name == "c" && looks_like_cpp(head) => {
                 return by_name("cpp");
             }
+            // Translations of Qt have the extension of TypeScript.
+            Some(language) if extension == "ts" && language.name == "typescript" && is_translation(head) => {
+                return None;
+            }
             Some(language) => return Some(language),
             None => {}
         }
@@ -181,6 +185,14 @@ fn by_shebang(head: &[u8]) -> Option<&'static Language> {
     }
     let program = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     LANGUAGES.iter().find(|language| language.shebangs.contains(&program))
+}
+
+/// Whether a text is one of the XML files that Qt's `lupdate` writes.
+fn is_translation(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    [&b"<?xml"[..], b"<!DOCTYPE TS", b"<TS "]
+        .iter()
+        .any(|start| text.starts_with(start))
 }
 
 fn looks_like_cpp(head: &[u8]) -> bool {

@@ -194,6 +194,18 @@ fn detection() {
     assert_eq!(name("bin/run", "#!/usr/bin/node\n"), Some("javascript"));
     assert_eq!(name("x.tsx", ""), Some("tsx"));
     assert_eq!(name("x.d.ts", ""), Some("typescript"));
+    assert_eq!(name("x.ts", "<string>make();\n"), Some("typescript"));
+    assert_eq!(
+        name(
+            "app_de.ts",
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE TS>\n<TS version=\"2.1\">\n"
+        ),
+        None
+    );
+    assert_eq!(
+        name("app_de.ts", "\u{feff}<TS version=\"2.1\" language=\"de\">\n"),
+        None
+    );
     assert_eq!(name("x.unheard-of", ""), None);
     assert_eq!(name("", ""), None);
 }
