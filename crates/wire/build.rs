@@ -1,5 +1,5 @@
-//! Writes the vocabulary `o200k_base` as a table that is used where it lies in the program, so that the first count of a process
-//! has nothing to read or to build; and the classes of characters that the vocabulary's first step tells apart.
+//! Writes the vocabularies as tables that are used where they lie in the program, so that the first count of a process has nothing
+//! to read or to build; and the classes of characters that the first step of both tells apart.
 
 #[path = "src/tokens/slots.rs"]
 mod slots;
@@ -12,32 +12,42 @@ use regex_syntax::hir::{Class, HirKind};
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/tokens/slots.rs");
+    println!("cargo::rerun-if-changed=data");
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where to write"));
-    let (slots, starts, tokens) = vocabulary();
-    std::fs::write(folder.join("o200k.slots"), bytes(&slots))?;
-    std::fs::write(folder.join("o200k.starts"), bytes(&starts))?;
-    std::fs::write(folder.join("o200k.tokens"), tokens)?;
+    for name in ["cl100k", "o200k"] {
+        let listed = std::fs::read(format!("data/{name}_base.tokens"))?;
+        let (slots, starts, tokens) = vocabulary(&listed);
+        std::fs::write(folder.join(format!("{name}.slots")), bytes(&slots))?;
+        std::fs::write(folder.join(format!("{name}.starts")), bytes(&starts))?;
+        std::fs::write(folder.join(format!("{name}.tokens")), tokens)?;
+    }
     std::fs::write(folder.join("classes.rs"), classes())
 }
 
-/// The slots, where each token begins (and the last one ends), and all tokens.
-fn vocabulary() -> (Vec<u32>, Vec<u32>, Vec<u8>) {
-    let vocabulary = &bpe_openai::o200k_base().bpe;
-    let count = u32::try_from(vocabulary.num_tokens()).expect("token numbers have 32 bits");
-    assert!(count <= slots::NUMBERS, "more tokens than a slot can tell apart");
-    let mut table = vec![0; slots::SLOTS];
-    let (mut starts, mut tokens) = (Vec::new(), Vec::new());
-    for token in 0..count {
-        let bytes = vocabulary.token_bytes(token);
+/// The slots, where each token begins (and the last one ends), and all tokens; from a list of lengths, each with its bytes.
+fn vocabulary(mut listed: &[u8]) -> (Vec<u32>, Vec<u32>, Vec<u8>) {
+    let (mut starts, mut tokens) = (vec![0], Vec::new());
+    while let Some((length, rest)) = listed.split_first() {
+        let (token, rest) = rest.split_at(usize::from(*length));
+        tokens.extend_from_slice(token);
         starts.push(u32::try_from(tokens.len()).expect("tokens take less than 4 GB"));
-        tokens.extend_from_slice(bytes);
-        let (mut at, mark) = slots::place(bytes);
-        while table[at] != 0 {
-            at = slots::next(at);
-        }
-        table[at] = mark | (token + 1);
+        listed = rest;
     }
-    starts.push(u32::try_from(tokens.len()).expect("tokens take less than 4 GB"));
+    let count = starts.len() - 1;
+    assert!(
+        count < slots::NUMBERS as usize,
+        "more tokens than a slot can tell apart"
+    );
+    // More than twice the tokens there are, so that few slots are looked at in vain.
+    let mut table = vec![0; (2 * count).next_power_of_two()];
+    for token in 0..count {
+        let bytes = &tokens[starts[token] as usize..starts[token + 1] as usize];
+        let (mut at, mark) = slots::place(bytes, table.len());
+        while table[at] != 0 {
+            at = slots::next(at, table.len());
+        }
+        table[at] = mark | (token as u32 + 1);
+    }
     (table, starts, tokens)
 }
 

@@ -1,8 +1,11 @@
-//! The first step of `o200k_base`: a text as pieces that are encoded by themselves (a word with what stands before it, three
+//! The first step of a vocabulary: a text as pieces that are encoded by themselves (a word with what stands before it, three
 //! digits, a run of punctuation, white space).
 //!
-//! The vocabulary defines pieces by a regular expression. This is the same by hand, each branch below named by the alternative that
+//! A vocabulary defines its pieces by a regular expression. Here is the same by hand, each branch named by the alternative that
 //! it stands for; building the expression's automaton took longer than most answers.
+
+pub(super) mod cl100k;
+pub(super) mod o200k;
 
 /// What the expression tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,86 +65,32 @@ fn run(text: &str, from: usize, takes: impl Fn(Class) -> bool) -> usize {
     at
 }
 
-/// The length of the first piece of a text that is not empty.
-pub(super) fn length(text: &str) -> usize {
-    let Some((class, next)) = class_at(text, 0) else {
-        return 0;
-    };
-    match class {
-        Class::Upper | Class::Lower | Class::Letter => word(text, 0).unwrap_or(next),
-        // By itself it begins a word, so one is always found.
-        Class::Mark => ends_small(text, next)
-            .or_else(|| ends_small(text, 0))
-            .map_or(next, |end| with_contraction(text, end)),
-        // `\p{N}{1,3}`
-        Class::Number => {
-            let second = class_at(text, next).filter(|(class, _)| *class == Class::Number);
-            let third = second.and_then(|(_, at)| class_at(text, at).filter(|(class, _)| *class == Class::Number));
-            third.or(second).map_or(next, |(_, end)| end)
-        }
-        Class::LineEnd => white_space(text),
-        Class::Space => word(text, next)
-            .or_else(|| text.starts_with(' ').then(|| punctuation(text, next)).flatten())
-            .unwrap_or_else(|| white_space(text)),
-        Class::Other => word(text, next).or_else(|| punctuation(text, 0)).unwrap_or(next),
-    }
+/// The end of `\p{N}{1,3}`, of which the first ends at `next`.
+fn digits(text: &str, next: usize) -> usize {
+    let number = |at: usize| class_at(text, at).filter(|(class, _)| *class == Class::Number);
+    let second = number(next);
+    let third = second.and_then(|(_, at)| number(at));
+    third.or(second).map_or(next, |(_, end)| end)
 }
 
-/// A word from here on: `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` or, where there is none, the same with `+` and
-/// `*`; and a contraction after it.
-fn word(text: &str, from: usize) -> Option<usize> {
-    let capitals = || {
-        let end = run(text, from, |class| {
-            matches!(class, Class::Upper | Class::Letter | Class::Mark)
-        });
-        (end > from).then_some(end)
-    };
-    let end = ends_small(text, from).or_else(capitals)?;
-    Some(with_contraction(text, end))
-}
-
-/// The first of the two kinds of words.
-fn ends_small(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    let mut last_of_both = None;
-    while let Some((class, next)) = class_at(text, at) {
-        match class {
-            Class::Upper => {}
-            Class::Letter | Class::Mark => last_of_both = Some(next),
-            Class::Lower => {
-                let small = |class| matches!(class, Class::Lower | Class::Letter | Class::Mark);
-                return Some(run(text, at, small));
-            }
-            _ => break,
-        }
-        at = next;
-    }
-    // Without a small letter, the first half gives back as little as it can.
-    last_of_both
-}
-
-/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`
-fn with_contraction(text: &str, end: usize) -> usize {
-    let Some(rest) = text.as_bytes()[end..].strip_prefix(b"'") else {
-        return end;
-    };
+/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
+fn contraction(text: &str, from: usize) -> Option<usize> {
+    let rest = text.as_bytes()[from..].strip_prefix(b"'")?;
     let letter = |at: usize| rest.get(at).map_or(0, u8::to_ascii_lowercase);
     match (letter(0), letter(1)) {
-        (b's' | b't' | b'm' | b'd', _) => end + 2,
-        (b'r' | b'v', b'e') | (b'l', b'l') => end + 3,
+        (b's' | b't' | b'm' | b'd', _) => Some(from + 2),
+        (b'r' | b'v', b'e') | (b'l', b'l') => Some(from + 3),
         // The long s is an `s` to whoever ignores case.
-        _ if text[end + 1..].starts_with('\u{17f}') => end + 1 + '\u{17f}'.len_utf8(),
-        _ => end,
+        _ if text[from + 1..].starts_with('\u{17f}') => Some(from + 1 + '\u{17f}'.len_utf8()),
+        _ => None,
     }
 }
 
-/// `[^\s\p{L}\p{N}]+[\r\n/]*`
-fn punctuation(text: &str, from: usize) -> Option<usize> {
+/// `[^\s\p{L}\p{N}]+` and then any number of some bytes.
+fn punctuation(text: &str, from: usize, then: &[u8]) -> Option<usize> {
     let end = run(text, from, |class| matches!(class, Class::Other | Class::Mark));
-    let line_ends = text.as_bytes()[end..]
-        .iter()
-        .take_while(|byte| matches!(byte, b'\r' | b'\n' | b'/'));
-    (end > from).then(|| end + line_ends.count())
+    let more = text.as_bytes()[end..].iter().take_while(|byte| then.contains(byte));
+    (end > from).then(|| end + more.count())
 }
 
 /// `\s*[\r\n]+|\s+$|\s+(?!\S)|\s+`
