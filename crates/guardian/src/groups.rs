@@ -1,66 +1,51 @@
-//! Ends the process groups that Lacon started when Lacon ends, even when Lacon itself is killed outright.
+//! Ends the processes that Lacon started when Lacon ends, even when Lacon itself is killed outright.
 //!
-//! The trick is a pipe: a tiny shell holds its reading end and a list of groups. However Lacon dies, the kernel closes the
-//! writing end, the shell sees the end of its input and kills what is still on the list.
-//!
-//! Language servers and upstreams are under the same guard.
+//! A group is a child with all that it starts in turn, known by the number of the child's process. On Unix it is a process group;
+//! on Windows a job object. Language servers and upstreams are under the same guard.
 
-use std::io::Write;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
-/// `+ group` adds to the list and `- group` removes from it; the end of the input kills the rest.
-const SCRIPT: &str = r#"
-groups=' '
-while read -r operation group; do
-    case $operation in
-        +) groups="$groups$group " ;;
-        -) case $groups in *" $group "*) groups="${groups%% $group *} ${groups#* $group }" ;; esac ;;
-    esac
-done
-for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
-"#;
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
 
-static GUARDIAN: OnceLock<Option<Mutex<Child>>> = OnceLock::new();
+use std::process::Command;
 
-/// Puts a process group under guard.
+/// Has a child start in a group of its own.
+pub fn of_its_own(command: &mut Command) {
+    system::of_its_own(command);
+}
+
+/// Puts a group under guard.
 pub fn watch(group: u32) {
-    tell("+", group);
+    system::watch(group);
 }
 
 /// Takes a group that has ended off the list: its number may be given to a stranger.
 pub fn forget(group: u32) {
-    tell("-", group);
+    system::forget(group);
 }
 
-fn tell(operation: &str, group: u32) {
-    let Some(guardian) = GUARDIAN.get_or_init(start) else {
-        return;
-    };
-    let mut guardian = guardian.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(input) = guardian.stdin.as_mut()
-        && let Err(error) = writeln!(input, "{operation} {group}")
-    {
-        tracing::debug!(%error, "the guardian of child processes is gone");
-    }
+/// Asks a group to end. Windows has no such request: who reads from us ends when we close what it reads.
+pub fn terminate(group: u32) {
+    system::terminate(group);
 }
 
-fn start() -> Option<Mutex<Child>> {
-    // By its full name: `PATH` may begin with the folder that Lacon was started in.
-    let spawned = Command::new("/bin/sh")
-        .args(["-c", SCRIPT])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // Its own group: a Ctrl-C at the terminal must not end the guardian before Lacon.
-        .process_group(0)
-        .spawn();
-    match spawned {
-        Ok(child) => Some(Mutex::new(child)),
-        Err(error) => {
-            tracing::debug!(%error, "no shell: child processes end with Lacon only when it ends in order");
-            None
-        }
-    }
+/// Ends a group now. One that is empty is the usual case after a crash, and no error.
+pub fn kill(group: u32) {
+    system::kill(group);
+}
+
+/// Resident memory of a group in bytes; 0 where the system does not say.
+pub fn memory(group: u32) -> u64 {
+    system::memory(group)
+}
+
+/// Whether there is a process with this number.
+pub fn is_running(process: u32) -> bool {
+    system::is_running(process)
 }

@@ -6,6 +6,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 /// The folders of a `PATH` that may be searched: absolute ones, none of which lies in what is kept out.
 pub fn folders(path: &OsStr, kept_out: &[PathBuf]) -> Vec<PathBuf> {
     std::env::split_paths(path)
@@ -23,8 +25,8 @@ pub fn search_path(path: &OsStr, kept_out: &[PathBuf]) -> OsString {
 pub fn find(name: &str, folders: &[PathBuf], kept_out: &[PathBuf]) -> Option<PathBuf> {
     folders
         .iter()
-        .map(|folder| folder.join(name))
-        .find(|path| is_program(path) && !is_within(path, kept_out))
+        .filter_map(|folder| files::program_at(&folder.join(name)))
+        .find(|path| !is_within(path, kept_out))
 }
 
 /// Whether a path, or what it leads to, lies in one of the folders. What cannot be resolved counts as inside.
@@ -40,10 +42,9 @@ pub fn is_within(path: &Path, folders: &[PathBuf]) -> bool {
     }
 }
 
-/// Whether it can be started.
-pub fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+/// The program at a path, if there is one that can be started. On Windows its name may be given without the ending.
+pub fn at(path: &Path) -> Option<PathBuf> {
+    files::program_at(path)
 }
 
 /// What a tree is part of, for the question where its own programs may lie: the tree, and the repository around it.
@@ -56,7 +57,7 @@ pub fn kept_out_for(tree: &Path) -> Vec<PathBuf> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;

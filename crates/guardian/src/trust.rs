@@ -4,14 +4,15 @@
 //! system knows it by (number and time of birth), so that another clone put in the same place is not trusted with it.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
+
+use crate::files;
 
 /// Longest list that is read.
 const MAX_LIST: u64 = 4 << 20;
@@ -80,11 +81,15 @@ impl Entry {
         let path = folder.to_str().ok_or_else(|| TrustError::NoText {
             path: folder.to_path_buf(),
         })?;
+        let known = files::identity(folder, &meta).map_err(|error| TrustError::NoFolder {
+            path: folder.to_path_buf(),
+            error,
+        })?;
         Ok(Entry {
             path: path.to_string(),
-            inode: meta.ino(),
+            inode: known.number,
             born: born.map(|time| time.as_nanos().to_string()),
-            device: born.is_none().then(|| meta.dev()),
+            device: born.is_none().then_some(known.device),
         })
     }
 }
@@ -161,13 +166,9 @@ impl List {
 
     fn change(&self, change: impl FnOnce(&mut Vec<Entry>)) -> Result<(), TrustError> {
         let failed = |error: io::Error| self.unusable(&error.to_string());
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.folder)
-            .map_err(failed)?;
+        files::make_private(&self.folder).map_err(failed)?;
         // Held until the end of this function: two who change it do not lose each other's word.
-        let lock = private(&self.folder.join("trust.lock"), |options| {
+        let lock = files::open_private(&self.folder.join("trust.lock"), |options| {
             options.create(true).truncate(false)
         })
         .map_err(failed)?;
@@ -182,7 +183,7 @@ impl List {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
-        let mut file = private(&next, |options| options.create_new(true)).map_err(failed)?;
+        let mut file = files::open_private(&next, |options| options.create_new(true)).map_err(failed)?;
         file.write_all(format!("{head}{text}").as_bytes()).map_err(failed)?;
         file.sync_all().map_err(failed)?;
         fs::rename(&next, self.file()).map_err(failed)
@@ -190,20 +191,14 @@ impl List {
 
     fn read(&self) -> Result<Vec<Entry>, TrustError> {
         let path = self.file();
-        // Neither a link nor a pipe is followed or waited for.
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        let opened = OpenOptions::new()
-            .read(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(&path);
+        let opened = files::open_itself(&path);
         let file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.unusable(&error.to_string())),
         };
         let meta = file.metadata().map_err(|error| self.unusable(&error.to_string()))?;
-        let own = rustix::process::geteuid().as_raw();
-        if !meta.is_file() || (meta.uid() != own && meta.uid() != 0) || meta.mode() & 0o022 != 0 {
+        if !files::is_ours(&meta) {
             return Err(self.unusable("others may write it: it must be a file of yours with mode 600"));
         }
         let mut text = String::new();
@@ -220,13 +215,6 @@ impl List {
             why: why.to_string(),
         }
     }
-}
-
-fn private(path: &Path, how: impl FnOnce(&mut OpenOptions) -> &mut OpenOptions) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    how(options.write(true).mode(0o600))
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
 }
 
 fn canonical(tree: &Path) -> Result<PathBuf, TrustError> {
@@ -324,7 +312,7 @@ impl Trust {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::PathBuf;

@@ -158,8 +158,14 @@ fn rules(adapter: &Adapter, arguments: &[String], scratch: &Path, root: &Path, k
 /// Where projects keep their own tools.
 const PROJECT_FOLDERS: &[&str] = &[
     "node_modules/.bin",
+    #[cfg(not(windows))]
     ".venv/bin",
+    #[cfg(not(windows))]
     "venv/bin",
+    #[cfg(windows)]
+    ".venv/Scripts",
+    #[cfg(windows)]
+    "venv/Scripts",
     "vendor/bin",
     ".tools/bin",
     ".tools/node_modules/.bin",
@@ -173,15 +179,13 @@ fn own(config: &Config, name: &str, tree: &Path) -> Option<PathBuf> {
     }
     PROJECT_FOLDERS
         .iter()
-        .map(|folder| tree.join(folder).join(name))
-        .find(|path| programs::is_program(path))
+        .find_map(|folder| programs::at(&tree.join(folder).join(name)))
 }
 
 /// A program by its path, or by its name.
 fn on_path(name: &str, tree: &Path, folders: &[PathBuf], kept_out: &[PathBuf]) -> Option<PathBuf> {
     if name.contains('/') {
-        let path = tree.join(name);
-        return (programs::is_program(&path) && !programs::is_within(&path, kept_out)).then_some(path);
+        return programs::at(&tree.join(name)).filter(|path| !programs::is_within(path, kept_out));
     }
     programs::find(name, folders, kept_out)
 }
@@ -231,7 +235,7 @@ impl Words<'_> {
             let named = leads_to
                 .file_name()
                 .is_some_and(|name| name.to_string_lossy().starts_with("python"));
-            named && programs::is_program(path) && !programs::is_within(path, self.kept_out) && !is_script(&leads_to)
+            named && programs::at(path).is_some() && !programs::is_within(path, self.kept_out) && !is_script(&leads_to)
         };
         self.folders
             .iter()
@@ -282,7 +286,7 @@ fn merge(into: &mut Value, changes: Value) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;

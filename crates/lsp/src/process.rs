@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use guardian::groups;
 use guardian::sandbox::{self, Rules};
 
 /// How much of the end of stderr is kept to explain a failure.
@@ -45,8 +45,8 @@ pub(crate) fn start(start: &Start<'_>) -> io::Result<(Process, ChildStdin, Child
         .current_dir(start.directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
+        .stderr(Stdio::piped());
+    groups::of_its_own(&mut command);
     let mut temporary = None;
     let mut child = match start.bounds {
         None => command.spawn()?,
@@ -70,7 +70,7 @@ pub(crate) fn start(start: &Start<'_>) -> io::Result<(Process, ChildStdin, Child
         }
     };
     let group = child.id();
-    guardian::watch(group);
+    groups::watch(group);
     let tail = Arc::new(Mutex::new(Vec::new()));
     if let Some(stderr) = child.stderr.take() {
         let tail = tail.clone();
@@ -122,15 +122,12 @@ impl Process {
 
     /// Ends the whole group now.
     pub(crate) fn kill(&self) {
-        if let Some(group) = rustix::process::Pid::from_raw(self.group.cast_signed()) {
-            // An empty group is the usual case after a crash, and no error.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
+        groups::kill(self.group);
     }
 
     /// Resident memory of the whole group in bytes; 0 where the system does not say.
     pub(crate) fn memory(&self) -> u64 {
-        group_memory(self.group)
+        groups::memory(self.group)
     }
 
     /// The number of its process group.
@@ -144,7 +141,7 @@ impl Drop for Process {
         self.kill();
         // Collects the child, so that it does not stay as a zombie.
         let _ = self.child.lock().unwrap_or_else(PoisonError::into_inner).wait();
-        guardian::forget(self.group);
+        groups::forget(self.group);
         if let Some(temporary) = &self.temporary {
             // What cannot be removed is swept by the next start.
             drop(std::fs::remove_dir_all(temporary));
@@ -160,10 +157,7 @@ fn temporary_folder(scratch: &Path) -> io::Result<PathBuf> {
     for entry in std::fs::read_dir(&base)?.flatten() {
         let name = entry.file_name();
         let owner = name.to_str().and_then(|name| name.split('-').next()?.parse().ok());
-        let lives = owner
-            .and_then(rustix::process::Pid::from_raw)
-            .is_some_and(|owner| rustix::process::test_kill_process(owner).is_ok());
-        if !lives {
+        if !owner.is_some_and(groups::is_running) {
             drop(std::fs::remove_dir_all(entry.path()));
         }
     }
@@ -174,33 +168,6 @@ fn temporary_folder(scratch: &Path) -> io::Result<PathBuf> {
     ));
     std::fs::create_dir_all(&own)?;
     Ok(own)
-}
-
-/// Sums the resident pages of every process whose group this is, from `/proc/<pid>/stat`.
-fn group_memory(group: u32) -> u64 {
-    let Ok(processes) = std::fs::read_dir("/proc") else {
-        return 0;
-    };
-    let page = rustix::param::page_size() as u64;
-    processes
-        .flatten()
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .bytes()
-                .all(|byte| byte.is_ascii_digit())
-        })
-        .filter_map(|entry| {
-            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name in parentheses may hold anything, spaces and parentheses included.
-            let (_, fields) = stat.rsplit_once(')')?;
-            let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-            let its_group: u32 = fields.get(2)?.parse().ok()?;
-            let pages: u64 = fields.get(21)?.parse().ok()?;
-            (its_group == group).then_some(pages * page)
-        })
-        .sum()
 }
 
 fn drain(mut stderr: impl Read, tail: &Mutex<Vec<u8>>) {

@@ -1,17 +1,38 @@
 //! What this process has used so far, and bytes for people. Zero where the system does not tell.
 
+use std::time::Duration;
+
 /// User and system time.
 pub fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The command's name is in parentheses and may hold anything; the numbers come after it.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |at: usize| {
-        fields
-            .get(at)
-            .and_then(|field| field.parse::<f64>().ok())
-            .unwrap_or(0.0)
-    };
-    (ticks(11) + ticks(12)) / 100.0
+    cpu().as_secs_f64()
+}
+
+/// The same of all threads, to the nanosecond.
+#[cfg(unix)]
+pub fn cpu() -> Duration {
+    clock(rustix::time::ClockId::ProcessCPUTime)
+}
+
+/// User and system time of this thread.
+#[cfg(unix)]
+pub fn thread_cpu() -> Duration {
+    clock(rustix::time::ClockId::ThreadCPUTime)
+}
+
+#[cfg(unix)]
+fn clock(clock: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(clock);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+pub fn cpu() -> Duration {
+    Duration::ZERO
+}
+
+#[cfg(not(unix))]
+pub fn thread_cpu() -> Duration {
+    Duration::ZERO
 }
 
 /// Most memory that was resident at once, in bytes.

@@ -5,12 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use index::build::{Indexer, Options, Progress};
 use index::scan::{Config, each_source};
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use server::summary::Summary;
 use terminal::failure::Failure;
@@ -53,12 +52,12 @@ pub(super) fn only_parse(root: &Path, threads: Option<usize>, output: &mut Outpu
     let began = Instant::now();
     pool.install(|| {
         each_source(root, &Config::load(root)?, &|_, language, text| {
-            let before = cpu(ClockId::ThreadCPUTime);
+            let before = usage::thread_cpu();
             files.fetch_add(1, Ordering::Relaxed);
             if !syntax::parse_only(language, text) {
                 failed.fetch_add(1, Ordering::Relaxed);
             }
-            let after = cpu(ClockId::ThreadCPUTime);
+            let after = usage::thread_cpu();
             nanoseconds.fetch_add((after - before).as_nanos() as u64, Ordering::Relaxed);
         })
     })?;
@@ -82,7 +81,7 @@ pub(super) fn only_index(
     let hear = {
         let marks = marks.clone();
         move |progress: Progress| {
-            let now = cpu(ClockId::ProcessCPUTime).as_secs_f64();
+            let now = usage::cpu().as_secs_f64();
             if let Ok(mut marks) = marks.lock() {
                 match progress {
                     Progress::Extracted { done, total } if done == total => marks.0 = now,
@@ -101,7 +100,7 @@ pub(super) fn only_index(
     };
     let mut indexer = Indexer::open(root, options)?;
     let report = indexer.build()?;
-    let total = cpu(ClockId::ProcessCPUTime).as_secs_f64();
+    let total = usage::cpu().as_secs_f64();
     let (extracted, resolved) = marks.lock().map_or((0.0, 0.0), |marks| *marks);
     let indexed = Indexed {
         cost: Cost {
@@ -116,11 +115,6 @@ pub(super) fn only_index(
         },
     };
     output.json(&(indexed, Summary::new(&report, &indexer)))
-}
-
-fn cpu(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// What universal-ctags takes for the same files; `None` where it is not installed.

@@ -75,7 +75,7 @@ pub(super) fn start(program: &Program) -> io::Result<(Process, ChildStdin, Child
     let mut child = command.spawn()?;
     let group = child.id();
     if let Some(group) = group {
-        guardian::watch(group);
+        guardian::groups::watch(group);
     }
     let taken = |stream: &str| io::Error::other(format!("the child has no {stream}"));
     let stdin = child.stdin.take().ok_or_else(|| taken("stdin"))?;
@@ -112,20 +112,11 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        #[cfg(unix)]
-        if let Some(group) = self
-            .group
-            .and_then(|group| rustix::process::Pid::from_raw(group.cast_signed()))
-        {
-            let signal = match signal {
-                Signal::Terminate => rustix::process::Signal::TERM,
-                Signal::Kill => rustix::process::Signal::KILL,
-            };
-            // An empty group is the usual case here, and no error.
-            let _ = rustix::process::kill_process_group(group, signal);
+        match (self.group, signal) {
+            (Some(group), Signal::Terminate) => guardian::groups::terminate(group),
+            (Some(group), Signal::Kill) => guardian::groups::kill(group),
+            (None, _) => {}
         }
-        #[cfg(not(unix))]
-        let _ = signal;
     }
 }
 
@@ -133,7 +124,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.signal(Signal::Kill);
         if let Some(group) = self.group {
-            guardian::forget(group);
+            guardian::groups::forget(group);
         }
     }
 }

@@ -100,7 +100,7 @@ impl Location {
             path: root.to_path_buf(),
             source,
         };
-        let root = root.canonicalize().map_err(refuse)?;
+        let root = plain(root.canonicalize().map_err(refuse)?);
         if !root.is_dir() {
             return Err(refuse(io::Error::from(io::ErrorKind::NotADirectory)));
         }
@@ -374,6 +374,20 @@ fn refuse_planted(directory: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Windows gives canonical paths the prefix of long ones (`\\?\C:\tree`), which many programs do not understand. A short one means the
+/// same without it.
+fn plain(path: PathBuf) -> PathBuf {
+    const LONG: usize = 248;
+    let short = path
+        .to_str()
+        .filter(|_| cfg!(windows))
+        .and_then(|path| path.strip_prefix(r"\\?\"));
+    match short {
+        Some(short) if short.as_bytes().get(1) == Some(&b':') && short.len() < LONG => PathBuf::from(short),
+        _ => path,
+    }
 }
 
 /// Opens no link, and waits for no pipe.
