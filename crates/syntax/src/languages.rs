@@ -31,6 +31,7 @@ mod tables;
 mod tokens;
 
 use crate::engine::{Hooks, Rules};
+use crate::grammars;
 use std::sync::OnceLock;
 use tree_sitter_language::LanguageFn;
 
@@ -272,11 +273,11 @@ languages! {
     "cpp" {
         depth: Deep, extensions: ["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "tpp", "inl", "cu", "cuh", "ixx", "cppm"],
         line: "//", block: C_BLOCK, embedding: Undecorated,
-        grammar: tree_sitter_cpp::LANGUAGE, rules: "cpp", hooks: cpp::Cpp,
+        grammar: grammars::CPP, rules: "cpp", hooks: cpp::Cpp,
     }
     "csharp" {
         depth: Deep, extensions: ["cs", "csx"], line: "//", block: C_BLOCK, embedding: Settled,
-        grammar: tree_sitter_c_sharp::LANGUAGE, rules: "csharp", hooks: csharp::CSharp,
+        grammar: grammars::C_SHARP, rules: "csharp", hooks: csharp::CSharp,
     }
     "go" {
         depth: Deep, extensions: ["go"], line: "//", block: C_BLOCK,
@@ -292,7 +293,7 @@ languages! {
     }
     "kotlin" {
         depth: Deep, extensions: ["kt", "kts"], line: "//", block: C_BLOCK,
-        grammar: tree_sitter_kotlin_ng::LANGUAGE, rules: "kotlin", hooks: kotlin::Kotlin,
+        grammar: grammars::KOTLIN, rules: "kotlin", hooks: kotlin::Kotlin,
     }
     "php" {
         depth: Deep, extensions: ["php", "phtml", "inc"], shebangs: ["php"], line: "//", block: C_BLOCK,
@@ -305,7 +306,7 @@ languages! {
     "ruby" {
         depth: Deep, extensions: ["rb", "rake", "gemspec", "ru"], file_names: ["Rakefile", "Gemfile"], shebangs: ["ruby"], line: "#",
         block: ("=begin", "=end"),
-        grammar: tree_sitter_ruby::LANGUAGE, rules: "ruby", hooks: ruby::Ruby,
+        grammar: grammars::RUBY, rules: "ruby", hooks: ruby::Ruby,
     }
     "rust" {
         depth: Deep, extensions: ["rs"], line: "//", block: C_BLOCK, embedding: Macros,
@@ -365,7 +366,7 @@ languages! {
     #[cfg(feature = "broad")]
     "haskell" {
         depth: Broad, extensions: ["hs"], shebangs: ["runhaskell"], line: "--", block: ("{-", "-}"),
-        grammar: tree_sitter_haskell::LANGUAGE, rules: "haskell",
+        grammar: grammars::HASKELL, rules: "haskell",
     }
     #[cfg(feature = "broad")]
     "hcl" {
@@ -385,7 +386,7 @@ languages! {
     #[cfg(feature = "broad")]
     "julia" {
         depth: Broad, extensions: ["jl"], shebangs: ["julia"], line: "#", block: ("#=", "=#"),
-        grammar: tree_sitter_julia::LANGUAGE, rules: "julia", hooks: julia::Julia,
+        grammar: grammars::JULIA, rules: "julia", hooks: julia::Julia,
     }
     #[cfg(feature = "broad")]
     "lua" {
@@ -405,7 +406,7 @@ languages! {
     #[cfg(feature = "broad")]
     "ocaml" {
         depth: Broad, extensions: ["ml"], block: ("(*", "*)"),
-        grammar: tree_sitter_ocaml::LANGUAGE_OCAML, rules: "ocaml",
+        grammar: grammars::OCAML, rules: "ocaml",
     }
     #[cfg(feature = "broad")]
     "proto" {
@@ -420,7 +421,7 @@ languages! {
     #[cfg(feature = "broad")]
     "scala" {
         depth: Broad, extensions: ["scala", "sc", "sbt"], line: "//", block: C_BLOCK,
-        grammar: tree_sitter_scala::LANGUAGE, rules: "scala", hooks: scala::Scala,
+        grammar: grammars::SCALA, rules: "scala", hooks: scala::Scala,
     }
     #[cfg(feature = "broad")]
     "sql" {
@@ -430,7 +431,7 @@ languages! {
     #[cfg(feature = "broad")]
     "swift" {
         depth: Broad, extensions: ["swift"], shebangs: ["swift"], line: "//", block: C_BLOCK,
-        grammar: tree_sitter_swift::LANGUAGE, rules: "swift",
+        grammar: grammars::SWIFT, rules: "swift",
     }
     #[cfg(feature = "broad")]
     "toml" {

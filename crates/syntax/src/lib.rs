@@ -13,6 +13,7 @@ mod engine;
 mod export_macros;
 pub mod facts;
 mod fragments;
+mod grammars;
 pub mod languages;
 mod parse;
 mod relative;

@@ -1,10 +1,21 @@
-//! Compiles `children.c` with the headers of the tree-sitter that is linked, which are kept beside those that it shows.
+//! Compiles what is C here, and packs the largest grammars where that is asked for.
+
+#[cfg(feature = "packed")]
+mod packed;
 
 use std::path::PathBuf;
 
 fn main() {
+    children();
+    #[cfg(feature = "packed")]
+    packed::build();
+}
+
+/// Compiles `children.c` with the headers of the tree-sitter that is linked, which are kept beside those that it shows.
+fn children() {
     let source = "src/engine/children.c";
     println!("cargo::rerun-if-changed={source}");
+    println!("cargo::rerun-if-changed=build");
     let include =
         PathBuf::from(std::env::var_os("DEP_TREE_SITTER_INCLUDE").expect("tree-sitter says where its headers are"));
     cc::Build::new()
