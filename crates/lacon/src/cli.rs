@@ -9,7 +9,7 @@ use crate::commands;
 #[derive(Parser)]
 #[command(
     name = "lacon",
-    version,
+    version = env!("PROGRAM_VERSION"),
     propagate_version = true,
     max_term_width = 110,
     arg_required_else_help = true,

@@ -1,6 +1,7 @@
 //! `lacon doctor`: looks at everything that an answer depends on, and says what to do about what is wrong.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow};
 use index::snapshot::{Snapshot, SnapshotError};
@@ -12,7 +13,7 @@ use terminal::usage::size;
 
 use super::index::Place;
 use super::init::change::{Edit, Taken};
-use super::init::clients::{Client, Places, Reach, Start, on_path};
+use super::init::clients::{Client, Places, Reach, Start};
 
 /// Check the index, the system, language servers and coding agents
 #[derive(clap::Args)]
@@ -89,7 +90,11 @@ impl Check {
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let location = Location::of(&args.place.root, args.place.index_dir.as_deref()).bad_input()?;
     let snapshot = Snapshot::open(&location.snapshot());
-    let mut checks = vec![program(), index_of(&snapshot, &location), writable(&location)];
+    let mut checks = vec![
+        program(&location.root),
+        index_of(&snapshot, &location),
+        writable(&location),
+    ];
     checks.push(configuration(&location.root));
     checks.push(trusted(&location.root));
     checks.push(sandbox());
@@ -135,25 +140,70 @@ fn said(report: &Report, paint: Paint) -> String {
     text
 }
 
-/// This program, and whether its name leads to it.
-fn program() -> Check {
-    let version = env!("CARGO_PKG_VERSION");
+/// This program, whether its name leads to it, and whether there are others of its name.
+fn program(root: &Path) -> Check {
+    let version = env!("PROGRAM_VERSION");
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-    let found = on_path("lacon").and_then(|path| path.canonicalize().ok());
     let at = own.as_deref().map_or("?".into(), Path::to_string_lossy);
-    match found {
-        Some(found) if Some(&found) == own.as_ref() => Check::good("lacon", format!("{version}, {at}")),
-        Some(found) => Check::note(
+    let says = format!("{version}, {at}");
+    let installed = installed(root);
+    // Launchers lead to a program elsewhere: what says the same is the same installation.
+    let is_this = |path: &PathBuf| Some(path) == own.as_ref() || version_of(path).is_some_and(|said| said == version);
+    let Some(first) = installed.first() else {
+        return Check::note(
             "lacon",
-            format!("{version}, {at}; `lacon` on PATH is {}", found.display()),
-            "`lacon init` writes the full path of this one; or put its directory first on PATH",
-        ),
-        None => Check::note(
-            "lacon",
-            format!("{version}, {at}, not on PATH"),
+            format!("{says}, not on PATH"),
             "put its directory on PATH, so that configurations can be shared",
+        );
+    };
+    let others: Vec<String> = installed
+        .iter()
+        .filter(|path| !is_this(path))
+        .map(|path| {
+            let version = version_of(path).unwrap_or_else(|| "no version".to_string());
+            format!("{} ({version})", path.display())
+        })
+        .collect();
+    match (is_this(first), others.is_empty()) {
+        (true, true) => Check::good("lacon", says),
+        (true, false) => Check::note(
+            "lacon",
+            format!("{says}; there are others on PATH: {}", others.join(", ")),
+            "remove them, so that every program starts the same one",
+        ),
+        (false, _) => Check::note(
+            "lacon",
+            format!("{says}; `lacon` on PATH is {}", others.join(", then ")),
+            "remove that one or bring it up to date; or put the directory of this one first on PATH, and run `lacon init` again",
         ),
     }
+}
+
+/// Every program of this name on `PATH`, in its order. One that the tree brings along is not looked at.
+fn installed(root: &Path) -> Vec<PathBuf> {
+    let kept_out = guardian::programs::kept_out_for(root);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found: Vec<PathBuf> = Vec::new();
+    for folder in guardian::programs::folders(&path, &kept_out) {
+        let program = guardian::programs::find("lacon", std::slice::from_ref(&folder), &kept_out);
+        if let Some(program) = program.and_then(|program| program.canonicalize().ok())
+            && !found.contains(&program)
+        {
+            found.push(program);
+        }
+    }
+    found
+}
+
+/// What a program says after its name.
+fn version_of(program: &Path) -> Option<String> {
+    let asked = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let said = String::from_utf8(asked.stdout).ok()?;
+    Some(said.strip_prefix("lacon ")?.trim().to_string())
 }
 
 fn index_of(snapshot: &Result<Snapshot, SnapshotError>, location: &Location) -> Check {
@@ -208,9 +258,9 @@ fn writable(location: &Location) -> Check {
     };
     if !location.directory.exists() {
         let parent = location.directory.ancestors().find(|directory| directory.exists());
-        return match parent.map(|parent| rustix::fs::access(parent, rustix::fs::Access::WRITE_OK)) {
-            Some(Ok(())) => good(),
-            _ => broken(format!("`{}` cannot be created", location.directory.display())),
+        return match parent.is_some_and(guardian::files::is_writable) {
+            true => good(),
+            false => broken(format!("`{}` cannot be created", location.directory.display())),
         };
     }
     match Directory::create(location.clone()).and_then(|directory| directory.lock().map(drop)) {
@@ -422,6 +472,7 @@ fn knows(client: Client, file: &Path) -> anyhow::Result<bool> {
     };
     let start = Start {
         command: "lacon".to_string(),
+        before: Vec::new(),
         more: Vec::new(),
     };
     let edit = client.entry(&start).apply(Some(&text), Taken::Keep)?;

@@ -251,8 +251,10 @@ fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, Pat
         let names: Vec<String> = Client::ALL.iter().map(|client| word(*client)).collect();
         return Err(anyhow!("no coding agent was found")).hint(format!("name one with --client: {}", names.join(", ")));
     }
+    let (command, before) = command();
     let start = Start {
-        command: command(),
+        command,
+        before,
         more: match args.toolset.as_slice() {
             [] => Vec::new(),
             sets => {
@@ -286,7 +288,7 @@ fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, Pat
             Reach::Project => &places.project,
             Reach::User => &places.home,
         };
-        let hook = json!({"hooks": [{"type": "command", "command": format!("{} status --brief", start.command)}]});
+        let hook = json!({"hooks": [{"type": "command", "command": hook_command(&start)}]});
         wanted.push((
             "hooks".to_string(),
             base.join(".claude/settings.json"),
@@ -298,6 +300,20 @@ fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, Pat
         ));
     }
     Ok(wanted)
+}
+
+/// What a shell runs at the start of a session.
+fn hook_command(start: &Start) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/\\:._-@+".contains(&byte);
+    let quoted = |word: &String| match word.bytes().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    let words: Vec<String> = std::iter::once(&start.command)
+        .chain(&start.before)
+        .map(quoted)
+        .collect();
+    format!("{} status --brief", words.join(" "))
 }
 
 /// The file that agents read already, or the one that most of them read.
@@ -315,14 +331,40 @@ fn instructions_file(reach: Reach, places: &Places) -> PathBuf {
     }
 }
 
+/// What starts Lacon tomorrow too, with the arguments before the verb: the package runner where that keeps this program in a cache,
 /// `lacon` where that starts this program, else where this program is.
-fn command() -> String {
+fn command() -> (String, Vec<String>) {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
     let found = on_path("lacon").and_then(|path| path.canonicalize().ok());
-    match own {
+    if let Some((command, before)) = own.as_deref().and_then(package_runner) {
+        return (command, before);
+    }
+    let command = match own {
         Some(own) if found.as_ref() != Some(&own) => own.display().to_string(),
         _ => "lacon".to_string(),
-    }
+    };
+    (command, Vec::new())
+}
+
+/// The caches of `npx` and `uvx` are emptied, and their folders have names of one run.
+fn package_runner(own: &Path) -> Option<(String, Vec<String>)> {
+    let package = concat!("lacon@", env!("CARGO_PKG_VERSION"));
+    let has = |name: &str| own.components().any(|part| part.as_os_str() == name);
+    let words: &[&str] = if has("_npx") && cfg!(windows) {
+        // What is no program but a script is started by the shell there.
+        &["cmd", "/c", "npx", "-y", package]
+    } else if has("_npx") {
+        &["npx", "-y", package]
+    } else if has("uv") && has("archive-v0") {
+        &["uvx", package]
+    } else {
+        return None;
+    };
+    let (command, before) = words.split_first()?;
+    Some((
+        (*command).to_string(),
+        before.iter().map(|word| (*word).to_string()).collect(),
+    ))
 }
 
 fn word(client: Client) -> String {
@@ -388,8 +430,10 @@ fn undone(changed: &Changed, dry_run: bool) -> anyhow::Result<Outcome> {
 
 /// The change that an entry of the ledger stands for. Where it goes in a file is all that taking it out needs.
 fn change_of(changed: &Changed) -> Option<Change> {
+    let (command, before) = command();
     let start = Start {
-        command: command(),
+        command,
+        before,
         more: Vec::new(),
     };
     match changed.what.as_str() {
@@ -441,6 +485,12 @@ fn said(report: &Report, undone: bool) -> String {
             text.push_str(difference);
         }
     }
+    let is_new = |step: &Step| matches!(step.outcome, Outcome::Created | Outcome::Changed);
+    if !undone && !report.dry_run && report.files.iter().any(is_new) {
+        text.push_str(
+            "next: `lacon index` here, which shows its progress (the server does the same when it first starts); then start the agent anew\n",
+        );
+    }
     text
 }
 
@@ -466,4 +516,48 @@ fn difference(before: &str, after: &str) -> String {
         line(' ', new[new.len() - tail]);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Start, hook_command, package_runner};
+
+    #[test]
+    fn a_runner_starts_what_lies_in_its_cache() {
+        let version = env!("CARGO_PKG_VERSION");
+        let started = |path: &str| package_runner(Path::new(path)).map(|(command, before)| (command, before.join(" ")));
+        if cfg!(unix) {
+            let npx = started("/home/u/.npm/_npx/0a1b/node_modules/lacon-linux-x64/bin/lacon");
+            assert_eq!(npx, Some(("npx".to_string(), format!("-y lacon@{version}"))));
+        }
+        let uvx = started("/home/u/.cache/uv/archive-v0/Xy_Z/bin/lacon");
+        assert_eq!(uvx, Some(("uvx".to_string(), format!("lacon@{version}"))));
+        for path in [
+            "/usr/bin/lacon",
+            "/home/u/uv/lacon",
+            "/home/u/node_modules/lacon-linux-x64/bin/lacon",
+        ] {
+            assert_eq!(started(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_hook_is_one_command_to_a_shell() {
+        let start = |command: &str, before: &[&str]| Start {
+            command: command.to_string(),
+            before: before.iter().map(|word| (*word).to_string()).collect(),
+            more: Vec::new(),
+        };
+        assert_eq!(hook_command(&start("lacon", &[])), "lacon status --brief");
+        assert_eq!(
+            hook_command(&start("npx", &["-y", "lacon@1.0.0"])),
+            "npx -y lacon@1.0.0 status --brief"
+        );
+        assert_eq!(
+            hook_command(&start("/my bin/it's", &[])),
+            r"'/my bin/it'\''s' status --brief"
+        );
+    }
 }

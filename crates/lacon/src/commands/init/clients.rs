@@ -44,6 +44,8 @@ pub(crate) struct Places {
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
     pub(crate) command: String,
+    /// The arguments before `mcp`: what a package runner needs.
+    pub(crate) before: Vec<String>,
     /// The arguments after `mcp` and the directory.
     pub(crate) more: Vec<String>,
 }
@@ -163,7 +165,11 @@ impl Client {
             Client::Cursor | Client::VsCode => vec!["${workspaceFolder}".to_string()],
             _ => Vec::new(),
         };
-        let arguments: Vec<String> = std::iter::once("mcp".to_string())
+        let arguments: Vec<String> = start
+            .before
+            .iter()
+            .cloned()
+            .chain(["mcp".to_string()])
             .chain(directory)
             .chain(start.more.iter().cloned())
             .collect();
@@ -213,23 +219,5 @@ impl Client {
 /// Where a command is found.
 pub(crate) fn on_path(command: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .flat_map(|directory| {
-            let plain = directory.join(command);
-            let windows = cfg!(windows).then(|| directory.join(format!("{command}.exe")));
-            std::iter::once(plain).chain(windows)
-        })
-        .find(|file| is_executable(file))
-}
-
-#[cfg(unix)]
-fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(file: &Path) -> bool {
-    file.is_file()
+    std::env::split_paths(&path).find_map(|directory| guardian::programs::at(&directory.join(command)))
 }
