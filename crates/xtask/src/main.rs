@@ -2,6 +2,7 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod dist;
 mod inputs;
 mod needs;
 mod prepare;
@@ -22,6 +23,7 @@ Usage: cargo xtask <chore>
   prepare         only install what the tests need
   faults [N]      damage the index N (5000) times, mutate what is read N times, let every call of the disk fail, kill and
                   pause while it is built: no answer changes without a word
+  dist [--check]  write every package that Lacon is installed by, and install each of them; `dist --help` says how
   fuzz [N]        try N (5000) random histories of edits, new ones at each run: the index that followed is the
                   one built anew
 ";
@@ -33,6 +35,11 @@ fn main() -> ExitCode {
         ["test"] => prepare::prepare().and_then(|skips| test::test(skips, false)),
         ["test", "--all"] => prepare::prepare().and_then(|skips| test::test(skips, true)),
         ["affected"] => test::affected(),
+        ["dist", "--help"] => {
+            eprint!("{}", dist::HELP);
+            return ExitCode::SUCCESS;
+        }
+        ["dist", ref options @ ..] => dist::dist(options),
         ["prepare"] => prepare::prepare().map(|skips| skips.print()),
         ["faults"] => test::faults("5000"),
         ["faults", damages] => test::faults(damages),
