@@ -76,7 +76,7 @@ const CLASS: Head = 0xff;
 const FROM_SYSTEM: Head = 1 << 8;
 /// Where the number of the use of an arena starts in a head.
 const USE_SHIFT: u32 = 16;
-/// Blocks up to this size, head included, are told apart by steps of [`ALIGNMENT`], larger ones by powers of two.
+/// Blocks up to this size, head included, are sorted into classes by steps of [`ALIGNMENT`], larger ones by powers of two.
 const SMALL: usize = 1024;
 const SMALL_CLASSES: usize = SMALL / ALIGNMENT;
 const CLASSES: usize = SMALL_CLASSES + usize::BITS as usize;

@@ -1,4 +1,4 @@
-//! Facts as bytes: postcard over ids told as distances ([`relative`](crate::relative)), then a check that every id points into its vector, so that readers of a damaged or hostile
+//! Facts as bytes: postcard over ids written as distances ([`relative`](crate::relative)), then a check that every id points into its vector, so that readers of a damaged or hostile
 //! store can index without fear and walk expressions without cycles.
 
 use crate::facts::{

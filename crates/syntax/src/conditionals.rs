@@ -215,7 +215,7 @@ impl<'a> Scanner<'a> {
                 last: 0,
                 is_empty: true,
             });
-            // Told apart from what stands before it by being none.
+            // Distinguished from what precedes it by being none.
             self.last = 0;
         }
     }

@@ -224,7 +224,7 @@ pub enum Visibility {
     Public,
     /// The module, package or assembly.
     Internal,
-    /// The owner and its heirs.
+    /// The owner and its subtypes.
     Protected,
     /// The owner or the file.
     Private,
@@ -443,7 +443,7 @@ pub struct Binding {
     pub scope: ScopeId,
     /// The name.
     pub name: Name,
-    /// To what. What values a variable can hold is told by [`FileFacts::flows`].
+    /// To what. The values a variable can hold are in [`FileFacts::flows`].
     pub to: Bound,
 }
 
@@ -589,7 +589,7 @@ pub enum Expression {
     Text(Name),
     /// Any other literal.
     Literal(LiteralKind),
-    /// A function, lambda or class written in place.
+    /// A lambda or an anonymous function or class.
     Definition(DefinitionId),
     /// `this` or `self` where it is a keyword.
     This(ScopeId),
@@ -680,7 +680,7 @@ pub enum Flow {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reference {
     /// What is mentioned: a bound or free name, a member, `This` or `Super` (for their constructor calls); for [`Role::Call`] also
-    /// any other callee (an index, the result of a call, a choice, a function written in place).
+    /// any other callee (an index, the result of a call, a choice, a lambda).
     pub expression: ExpressionId,
     /// What happens to it.
     pub role: Role,

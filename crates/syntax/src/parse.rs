@@ -104,7 +104,7 @@ pub(crate) fn extract_with(language: &'static Language, text: &str, places: &[us
     }
 }
 
-/// The facts of what `parse` reads, and what stands at `places`; the tree goes to `dispose` when they are there.
+/// The facts of what `parse` reads, and the kind of text at `places`; the tree goes to `dispose` when they are there.
 fn lower(
     language: &'static Language,
     text: &str,

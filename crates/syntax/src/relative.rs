@@ -1,6 +1,6 @@
 //! Ids as distances, for encoding alone: an expression's child mostly stands just before it, and a reference mostly mentions
 //! the expression after the one before. Distances take one byte where ids take three. Names are numbered in the order in
-//! which they are first mentioned, so one that is new is told by a zero ([`Names`]).
+//! which they are first mentioned, so one that is new is written as a zero ([`Names`]).
 //!
 //! Arithmetic wraps, so that damaged bytes cannot panic here; [`codec`](crate::codec) checks what comes out.
 
@@ -18,7 +18,7 @@ pub(crate) enum Turn {
     Absolute,
 }
 
-/// The steps of one column of numbers, each told by its distance from the one before.
+/// The steps of one column of numbers, each written as its distance from the one before.
 struct Column {
     turn: Turn,
     last: u32,
@@ -97,7 +97,7 @@ pub(crate) fn definitions(definitions: &mut [Definition], names: &mut Names, tur
         for expression in definition.owner.iter_mut().chain(&mut definition.result) {
             expressions.step(&mut expression.0);
         }
-        // Each place is told from the one before: start, end, and the comment, which is near to both.
+        // Each place is written relative to the one before: start, end, and the comment, which is near to both.
         starts.step(&mut definition.span.start);
         starts.step(&mut definition.span.end);
         if let Some((start, end)) = &mut definition.doc_span {

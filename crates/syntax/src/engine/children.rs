@@ -37,7 +37,7 @@ unsafe extern "C" {
 }
 
 impl<'t> Children<'t> {
-    /// The children of `node`, tokens included. Fields are told where a rule or a hook asks for them; `cursor` is any of this tree.
+    /// The children of `node`, tokens included. Field names are read where a rule or a hook asks for them; `cursor` is any of this tree.
     pub(super) fn of(node: Node<'t>, rules: &Rules, cursor: &mut TreeCursor<'t>) -> Children<'t> {
         // Asking for the field of each child takes time, so only rules that select by field do.
         let by_field = rules.rule(node.kind_id()).by_field;
@@ -50,7 +50,7 @@ impl<'t> Children<'t> {
         let named = rules.named();
         loop {
             let room = children.capacity() as u32;
-            // Safe because the tree of `node` is alive, there is room for as many children as it is told, and as many as it says
+            // Safe because the tree of `node` is alive, there is room for as many children as it is given, and as many as it says
             // have been written.
             unsafe {
                 let list = children.as_mut_ptr();
@@ -149,7 +149,7 @@ mod tests {
             for by_field in [true, false] {
                 let listed = Children::listed(node, by_field, language.rules()).expect("not too deep");
                 let walked = Children::by_cursor(node, by_field, language.rules(), &mut cursor);
-                let told = |children: &Children<'_>| -> Vec<_> {
+                let names = |children: &Children<'_>| -> Vec<_> {
                     let tell = |child: &Child<'_>| {
                         let (node, place) = (child.node, (child.node.start_position(), child.node.end_position()));
                         (
@@ -164,7 +164,7 @@ mod tests {
                     };
                     children.iter().map(tell).collect()
                 };
-                assert_eq!(told(&listed), told(&walked), "{} {node:?}", language.name());
+                assert_eq!(names(&listed), names(&walked), "{} {node:?}", language.name());
             }
             nodes += 1;
             open.extend(

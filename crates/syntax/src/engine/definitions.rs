@@ -151,8 +151,12 @@ impl<'t> Lowering<'t> {
             Some(name) => self.name_of(name),
             None => self.names.intern(""),
         };
-        let told = self.rules.tells_kinds.then(|| self.told_kind(children)).flatten();
-        let kind = told.unwrap_or_else(|| self.kind_here(rule, name, name_node.is_some()));
+        let stated = self
+            .rules
+            .has_kind_modifiers
+            .then(|| self.kind_by_modifier(children))
+            .flatten();
+        let kind = stated.unwrap_or_else(|| self.kind_here(rule, name, name_node.is_some()));
         let (flags, visibility) = self.modifiers(children);
         let new = NewDefinition {
             kind,
@@ -175,7 +179,7 @@ impl<'t> Lowering<'t> {
         // A named function expression is seen inside itself alone; one that takes its name from a variable is bound by it.
         // A member written outside of its type is found through its owner.
         // An extension goes by the name of what it extends.
-        let extended = name_node.filter(|_| told == Some(Kind::Extension));
+        let extended = name_node.filter(|_| stated == Some(Kind::Extension));
         let owner = children.get(&rule.owner).or(extended);
         let bindable =
             kind != Kind::Lambda && kind != Kind::Extension && name_node.is_some() && whole == node && owner.is_none();
@@ -275,7 +279,7 @@ impl<'t> Lowering<'t> {
     }
 
     /// The kind that a token among `children` tells.
-    fn told_kind(&self, children: &Children<'t>) -> Option<Kind> {
+    fn kind_by_modifier(&self, children: &Children<'t>) -> Option<Kind> {
         children
             .iter()
             .find_map(|child| match self.rules.modifier(child.kind)? {

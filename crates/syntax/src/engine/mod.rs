@@ -78,7 +78,7 @@ pub(crate) trait Hooks: Sync {
     fn finish(&self, _lowering: &mut Lowering<'_>) {}
 }
 
-/// What [`Hooks::member_assigned`] is told.
+/// The arguments of [`Hooks::member_assigned`].
 #[derive(Clone, Copy)]
 pub(crate) struct MemberAssignment<'t> {
     /// The node `object`.

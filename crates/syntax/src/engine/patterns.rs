@@ -231,7 +231,7 @@ impl<'t> Lowering<'t> {
                             spread = true;
                             value
                         }
-                        // After `*rest`, places are told from the end.
+                        // After `*rest`, positions count from the end.
                         _ if spread && Some(child.node) == last => {
                             let key = Some(self.names.intern(LAST));
                             self.wrap(value, |object| Expression::Index { object, key })

@@ -98,7 +98,7 @@ pub(crate) struct Rules {
     pub(crate) name_members: bool,
     pub(crate) clauses: bool,
     /// Whether a modifier tells the kind of a definition.
-    pub(crate) tells_kinds: bool,
+    pub(crate) has_kind_modifiers: bool,
     pub(crate) functions_apart: bool,
     pub(crate) calls_parameters: bool,
     pub(crate) tags_apart: bool,
@@ -440,7 +440,7 @@ impl Rules {
             name_functions: false,
             name_members: false,
             clauses: false,
-            tells_kinds: false,
+            has_kind_modifiers: false,
             functions_apart: false,
             calls_parameters: false,
             tags_apart: false,
@@ -491,7 +491,7 @@ impl Rules {
                 rules.mistakes.push(format!("{language}: unknown modifier `{meaning}`"));
                 continue;
             };
-            rules.tells_kinds |= matches!(modifier, Modifier::Kind(_));
+            rules.has_kind_modifiers |= matches!(modifier, Modifier::Kind(_));
             for kind in kinds_named(grammar, token) {
                 rules.modifiers[kind as usize] = Some(modifier);
             }

@@ -69,7 +69,7 @@ impl<'t> Lowering<'t> {
             self.bind(scope, name, to, 0);
             return;
         }
-        // The import gets a nameless binding of its own, so that its value can be told.
+        // The import gets a nameless binding of its own, so that its value can be given.
         let own = BindingId(self.bindings.len() as u32);
         let nameless = self.names.intern("");
         self.bindings.push(Binding {

@@ -30,7 +30,7 @@ fn last_part(node: Node<'_>) -> Option<Node<'_>> {
         .find_map(|at| node.named_child(at))
 }
 
-/// The function that `::name` calls, told apart from a bare name, which may mean a member of the type around.
+/// The function that `::name` calls, as opposed to a bare name, which may mean a member of the type around.
 fn outermost<'t>(lowering: &mut Lowering<'t>, value: ExpressionId, role: Role, name: Node<'t>) -> ExpressionId {
     let reference = lowering.references.last().map(|reference| reference.expression);
     if role != Role::Call || value == UNKNOWN || reference != Some(value) {
@@ -298,7 +298,7 @@ fn import<'t>(
         member,
         alias,
         form,
-        // Told apart from includes, which have a path.
+        // Distinct from includes, which have a path.
         level: 2,
         reexported: true,
         type_only: false,

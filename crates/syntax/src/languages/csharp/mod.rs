@@ -130,7 +130,7 @@ fn receiver<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     }
 }
 
-/// `this` that is passed on, and `ref a` and `out a`, which are told apart from `a`.
+/// `this` that is passed on, and `ref a` and `out a`, which differ from `a`.
 fn argument<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     if node.named_child_count() == 0 && lowering.text(node) == "this" {
         return Some(receiver(lowering, node));

@@ -217,7 +217,7 @@ pub(super) fn instantiated_call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>)
     } else {
         name
     };
-    // What is called is told by the call alone.
+    // What is called is recorded by the call alone.
     if lowering.references[before..]
         .last()
         .is_some_and(|reference| reference.expression == object)

@@ -351,7 +351,7 @@ fn jsx<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     lowering.push_expression(Expression::Call { callee, arguments }, node.start_byte())
 }
 
-/// Members of a type written in place (`x: { y: number }`) are no definitions; those of a named type are.
+/// Members of an inline type (`x: { y: number }`) are no definitions; those of a named type are.
 fn anonymous_member<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId> {
     let owner = lowering.definition.map(|id| lowering.definitions[id.index()].kind);
     if matches!(owner, Some(Kind::Interface | Kind::Class | Kind::TypeAlias)) {

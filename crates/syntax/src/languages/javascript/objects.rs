@@ -360,21 +360,21 @@ pub(super) fn object_call<'t>(
             }
         }
         ("Object.setPrototypeOf" | "util.inherits", Some(base)) => {
-            let heir = prototype_of(lowering, first).unwrap_or(first);
-            inherits(lowering, heir, base);
+            let subtype = prototype_of(lowering, first).unwrap_or(first);
+            inherits(lowering, subtype, base);
             None
         }
         _ => None,
     }
 }
 
-/// `heir` takes its prototype from `base` (or `base.prototype`).
-fn inherits<'t>(lowering: &mut Lowering<'t>, heir: Node<'t>, base: Node<'t>) {
+/// `subtype` takes its prototype from `base` (or `base.prototype`).
+fn inherits<'t>(lowering: &mut Lowering<'t>, subtype: Node<'t>, base: Node<'t>) {
     let base = prototype_of(lowering, base).unwrap_or(base);
-    if heir.end_byte() - heir.start_byte() > 200 || base.end_byte() - base.start_byte() > 200 {
+    if subtype.end_byte() - subtype.start_byte() > 200 || base.end_byte() - base.start_byte() > 200 {
         return;
     }
-    let name = lowering.name_of(heir);
+    let name = lowering.name_of(subtype);
     let bound = lowering
         .lookup(name)
         .map(|binding| lowering.bindings[binding.index()].to);

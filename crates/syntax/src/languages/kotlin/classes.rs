@@ -245,7 +245,7 @@ pub(super) fn enum_entry<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Exp
     UNKNOWN
 }
 
-/// `: Base(…)` runs a constructor of the base. The scope is that of the heir.
+/// `: Base(…)` runs a constructor of the base. The scope is that of the subclass.
 fn call_bases<'t>(lowering: &mut Lowering<'t>, invocations: &[Invocation<'t>]) {
     for &Invocation { node, arguments, count } in invocations {
         let callee = lowering.push_expression(Expression::Super(lowering.scope), node.start_byte());

@@ -265,7 +265,7 @@ fn reopen(lowering: &mut Lowering<'_>, class: Option<DefinitionId>) {
     }
 }
 
-/// A module is reopened in many files, and code inside sees what each of them adds: said as an import of all of it.
+/// A module is reopened in many files, and code inside sees what each of them adds: recorded as an import of all of it.
 fn see_reopened<'t>(lowering: &mut Lowering<'t>, id: DefinitionId, node: Node<'t>) {
     let mut parts: Vec<String> = Vec::new();
     let mut at = Some(id);

@@ -129,16 +129,16 @@ fn call<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<ExpressionId>
     }
     let (listed, count) = lowering.listed_arguments(arguments);
     let block = lowering.field(node, "block");
-    let told = listed
+    let first_symbol = listed
         .as_ref()
         .and_then(|listed| listed.named().next())
         .map(|first| first.node);
-    let told = told.and_then(|first| symbol(lowering, first));
-    if let (Some(name), "method", 1) = (told, text, count) {
+    let first_symbol = first_symbol.and_then(|first| symbol(lowering, first));
+    if let (Some(name), "method", 1) = (first_symbol, text, count) {
         return Some(named_member(lowering, receiver, name, method));
     }
     // `x.send(:name, …)` is `x.name(…)`.
-    let sent = told.filter(|_| matches!(text, "send" | "__send__" | "public_send"));
+    let sent = first_symbol.filter(|_| matches!(text, "send" | "__send__" | "public_send"));
     let makes = text == "new" && (receiver.is_some() || classes::class_around(lowering).is_some());
     let target = match (receiver, makes) {
         (Some(receiver), true) => {

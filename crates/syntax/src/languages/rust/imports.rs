@@ -1,7 +1,7 @@
 //! `use`, `mod x;` and `extern crate`.
 //!
-//! Every path is told from the file's own module: `super` inside of `mod tests { … }` is the file itself, so resolution
-//! need not know about modules written in place.
+//! Every path is relative to the file's own module: `super` inside of `mod tests { … }` is the file itself, so resolution
+//! need not know about inline modules.
 
 use crate::engine::{Lowering, UNKNOWN};
 use crate::facts::{Bound, ExpressionId, Import, ImportForm, Kind, Name, ScopeId};
@@ -168,7 +168,7 @@ fn path_attribute<'t>(lowering: &Lowering<'t>, node: Node<'t>) -> Option<String>
     path.ends_with(".rs").then(|| path.to_owned())
 }
 
-/// A path that starts with `self` or `super`, told from the file's module instead of the one around this place.
+/// A path that starts with `self` or `super`, relative to the file's module instead of the enclosing one.
 pub(super) fn from_file(lowering: &Lowering<'_>, path: &str) -> String {
     let mut parts = path.split("::").peekable();
     if !matches!(parts.peek(), Some(&"self" | &"super")) {
@@ -188,13 +188,13 @@ pub(super) fn from_file(lowering: &Lowering<'_>, path: &str) -> String {
         }
         parts.next();
     }
-    let mut told: Vec<&str> = if above == 0 { vec!["self"] } else { vec!["super"; above] };
-    told.extend(inside);
-    told.extend(parts);
-    told.join("::")
+    let mut path: Vec<&str> = if above == 0 { vec!["self"] } else { vec!["super"; above] };
+    path.extend(inside);
+    path.extend(parts);
+    path.join("::")
 }
 
-/// Names of the modules written in place around the current one, outermost first.
+/// Names of the inline modules around the current one, outermost first.
 fn modules_around<'a>(lowering: &'a Lowering<'_>) -> Vec<&'a str> {
     let mut names = Vec::new();
     let mut at = lowering.definition;

@@ -91,7 +91,7 @@ fn self_module<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> Option<Expres
     starts_path.then(|| module_word(lowering, node))
 }
 
-/// `crate`, `super` and `self` as modules, told from the file's own module.
+/// `crate`, `super` and `self` as modules, relative to the file's own module.
 fn module_word<'t>(lowering: &mut Lowering<'t>, node: Node<'t>) -> ExpressionId {
     let text = lowering.text(node);
     let path = imports::from_file(lowering, text);
