@@ -12,9 +12,6 @@ pub(crate) use paths::Folder;
 #[cfg(unix)]
 pub(crate) use unix::Folder;
 
-/// Permissions that a file keeps when it is replaced. Those that run a program as somebody else go, as in any write.
-pub(crate) const KEPT_MODE: u32 = 0o777;
-
 impl Folder {
     /// The folder of `path` below this one; with `Missing::Make`, folders that are not there are made.
     pub(crate) fn parent_of<'p>(&self, path: &'p Path, missing: Missing) -> io::Result<(Folder, &'p str)> {
@@ -66,7 +63,8 @@ mod unix {
     };
 
     use super::super::faults::step;
-    use super::KEPT_MODE;
+    /// Permissions that a file keeps when it is replaced. Those that run a program as somebody else go, as in any write.
+    const KEPT_MODE: u32 = 0o777;
 
     /// A folder, held open.
     #[derive(Debug)]
