@@ -153,11 +153,20 @@ fn own_terms(package: &Package) -> Vec<String> {
     files.iter().map(|(_, text)| trimmed(text)).collect()
 }
 
+/// The terms of the vocabularies, which come with no crate.
+fn vocabulary_terms() -> String {
+    let page =
+        std::fs::read_to_string(root().join("crates/wire/data/README.md")).expect("the page beside the vocabularies");
+    let (_, rest) = page.split_once("```text\n").expect("the page shows the terms");
+    let (terms, _) = rest.split_once("\n```").expect("the terms end");
+    trimmed(terms)
+}
+
 fn notices(parts: &Parts<'_>) -> String {
     let foreign = parts.foreign();
     let mut page = String::from(
-        "# Third-party notices\n\nLacon's binary holds these crates, the data that they bring, and a table of vectors whose making is told in \
-         `models/code-embedding/README.md`. Where a crate offers Apache-2.0, that is what it is used under; its text is that of \
+        "# Third-party notices\n\nLacon's binary holds these crates, the data that they bring, the vocabularies of tiktoken, and a table of vectors \
+         whose making is told in `models/code-embedding/README.md`. Where a crate offers Apache-2.0, that is what it is used under; its text is that of \
          `LICENSE-APACHE`. The terms of the others follow the list. `lacon licenses` prints this page.\n\n\
          Written by `UPDATE_EXPECT=1 cargo test --workspace --test notices`.\n\n",
     );
@@ -171,6 +180,13 @@ fn notices(parts: &Parts<'_>) -> String {
             entry.1.push(name.clone());
         }
     }
+    let vocabularies = "vocabularies of tiktoken".to_owned();
+    let _ = writeln!(page, "- {vocabularies}: MIT (https://github.com/openai/tiktoken)");
+    let text = vocabulary_terms();
+    own.entry(words(&text))
+        .or_insert_with(|| (text, Vec::new()))
+        .1
+        .push(vocabularies);
     let mut own: Vec<(String, Vec<String>)> = own.into_values().collect();
     own.sort_by(|one, other| one.1.cmp(&other.1).then_with(|| one.0.cmp(&other.0)));
     for (text, names) in own {

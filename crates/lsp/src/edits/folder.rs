@@ -63,6 +63,7 @@ mod unix {
     };
 
     use super::super::faults::step;
+
     /// Permissions that a file keeps when it is replaced. Those that run a program as somebody else go, as in any write.
     const KEPT_MODE: u32 = 0o777;
 
