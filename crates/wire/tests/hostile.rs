@@ -1,6 +1,7 @@
 //! Hostile input: a typed error or a right value, in time and memory that grow with the input and no faster.
 
 mod counting;
+mod mutations;
 
 use counting::bounded;
 use proptest::prelude::*;

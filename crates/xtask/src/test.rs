@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 
@@ -73,7 +74,16 @@ pub(crate) fn affected() -> Result<()> {
 pub(crate) fn fuzz(cases: &str) -> Result<()> {
     run(cargo()
         .args(["test", "--package", "index", "--test", "storage", "--", "cold"])
-        .env("PROPTEST_CASES", cases))
+        .env("PROPTEST_CASES", cases))?;
+    // Two hundred damaged texts for each history: a million where 5000 are asked for.
+    let mutations = cases.parse::<u64>().unwrap_or(5000).saturating_mul(200).to_string();
+    let seed = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(1, |since| since.as_secs());
+    run(cargo()
+        .args(["test", "--package", "wire", "--test", "hostile", "--", "mutations"])
+        .env("LACON_MUTATIONS", mutations)
+        .env("LACON_MUTATIONS_SEED", seed.to_string()))
 }
 
 /// Damages an index so many times, mutates what is read so many times, lets every call of the disk fail in every way, and

@@ -32,7 +32,8 @@ impl Parser<'_, '_> {
         if let Some(table) = self.known_tables.get(&(declaration, kind)) {
             return Ok(*table);
         }
-        if !declaration.ends_with('}') || declaration.len() < 3 {
+        let names = declaration.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        if names.is_none_or(str::is_empty) {
             return Err(self.error(start, Category::UnexpectedContent, shown(declaration), "`{column,…}`"));
         }
         let mut builder = TableBuilder::new(kind != TableKind::Inline);
