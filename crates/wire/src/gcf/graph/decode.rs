@@ -251,10 +251,7 @@ impl<'a> Reader<'a> {
         }
         let symbol = if is_reference {
             match self.known.get(&number) {
-                Some(symbol) if self.session => Symbol {
-                    distance,
-                    ..symbol.clone()
-                },
+                Some(symbol) if self.session => restated(symbol, &rest[1..], distance),
                 _ => return Err(self.line_error(line, Category::UnknownReference, "a symbol this session holds")),
             }
         } else {
@@ -321,6 +318,18 @@ impl<'a> Reader<'a> {
         });
         self.graph.edges = edges.collect();
         Ok(())
+    }
+}
+
+/// A symbol that the session holds, with the score and the provenance that stand beside its reference now.
+fn restated(held: &Symbol, words: &[&str], distance: u32) -> Symbol {
+    let score = words.first().and_then(|word| parse_score(word));
+    let provenance = score.and_then(|_| words.get(1)).map(|word| (*word).to_owned());
+    Symbol {
+        distance,
+        score: score.unwrap_or(held.score),
+        provenance: provenance.unwrap_or_else(|| held.provenance.clone()),
+        ..held.clone()
     }
 }
 

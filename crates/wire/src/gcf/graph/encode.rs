@@ -26,8 +26,21 @@ pub(super) fn output_order(symbols: &[Symbol]) -> Vec<u32> {
     order
 }
 
+/// How a symbol of a session is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said {
+    /// In full: the client does not hold it.
+    Whole,
+    /// By its number alone: all is as it was.
+    Number,
+    /// By its number, with its score now.
+    Score,
+    /// By its number, with its score and how it was found now.
+    Provenance,
+}
+
 /// Writes a whole payload. `known` says which symbols the session has sent already; without a session there is none.
-pub(super) fn write_graph(graph: &Graph, order: &[u32], numbers: &[u64], known: Option<&[bool]>) -> Result<String> {
+pub(super) fn write_graph(graph: &Graph, order: &[u32], numbers: &[u64], known: Option<&[Said]>) -> Result<String> {
     let names = Names::new(&graph.symbols)?;
     let mut edges = Vec::with_capacity(graph.edges.len());
     for edge in &graph.edges {
@@ -61,14 +74,27 @@ pub(super) fn write_graph(graph: &Graph, order: &[u32], numbers: &[u64], known: 
             out.push('\n');
         }
         let number = numbers[*index as usize];
-        if known.is_some_and(|known| known[*index as usize]) {
-            out.push('@');
-            write_integer(&mut out, number);
-            out.push_str("  # previously transmitted\n");
-        } else {
+        let said = known.map_or(Said::Whole, |known| known[*index as usize]);
+        if said == Said::Whole {
             write_node(&mut out, number, symbol)?;
             out.push('\n');
+            continue;
         }
+        check_symbol(symbol)?;
+        out.push('@');
+        write_integer(&mut out, number);
+        // What follows the mark is a comment to a reader that knows only the specification: to it, the symbol is the one it holds.
+        out.push_str("  # ");
+        match said {
+            Said::Whole | Said::Number => out.push_str("previously transmitted"),
+            Said::Score => out.push_str(&score_text(symbol.score)),
+            Said::Provenance => {
+                out.push_str(&score_text(symbol.score));
+                out.push(' ');
+                out.push_str(&symbol.provenance);
+            }
+        }
+        out.push('\n');
     }
     if !edges.is_empty() {
         out.push_str("## edges [");

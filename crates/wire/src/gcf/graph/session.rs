@@ -1,14 +1,14 @@
 //! Sessions: a symbol the client already holds is a number the second time.
 //!
-//! A reference is written only when score and provenance are the ones sent before, so nothing is lost by it. What was sent
-//! counts as held only once the caller commits the draft, that is, once it was delivered.
+//! A reference says what a symbol is; where its score or provenance are other than those sent before, the new ones stand beside, so
+//! nothing is lost by it. What was sent counts as held only once the caller commits the draft, that is, once it was delivered.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::super::error::Result;
 use super::decode::{Known, read};
-use super::encode::{encode, output_order, write_graph};
+use super::encode::{Said, encode, output_order, write_graph};
 use super::{Graph, Symbol, abbreviate, quantized};
 
 /// When a session must start again from nothing.
@@ -123,7 +123,7 @@ impl Session {
         }
         let order = output_order(&graph.symbols);
         let mut numbers = vec![0; order.len()];
-        let mut known = vec![false; order.len()];
+        let mut known = vec![Said::Whole; order.len()];
         let mut news = Vec::new();
         let mut next = self.next;
         for index in &order {
@@ -136,12 +136,18 @@ impl Session {
             };
             if let Some(earlier) = self.sent.get(&identity) {
                 sent.number = earlier.number;
-                known[*index as usize] = *earlier == sent;
+                known[*index as usize] = if earlier.provenance != sent.provenance {
+                    Said::Provenance
+                } else if earlier.score != sent.score {
+                    Said::Score
+                } else {
+                    Said::Number
+                };
             } else {
                 next += 1;
             }
             numbers[*index as usize] = sent.number;
-            if !known[*index as usize] {
+            if known[*index as usize] != Said::Number {
                 news.push((identity, sent));
             }
         }
