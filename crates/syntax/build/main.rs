@@ -11,10 +11,12 @@ fn main() {
     packed::build();
 }
 
-/// Compiles `children.c` with the headers of the tree-sitter that is linked, which are kept beside those that it shows.
+/// Compiles `children.c` and `scanners.c` with the headers of the tree-sitter that is linked, which are kept beside those that it shows.
 fn children() {
-    let source = "src/engine/children.c";
-    println!("cargo::rerun-if-changed={source}");
+    let sources = ["src/engine/children.c", "src/engine/scanners.c"];
+    for source in sources {
+        println!("cargo::rerun-if-changed={source}");
+    }
     println!("cargo::rerun-if-changed=build");
     let include =
         PathBuf::from(std::env::var_os("DEP_TREE_SITTER_INCLUDE").expect("tree-sitter says where its headers are"));
@@ -24,6 +26,6 @@ fn children() {
         .include(include)
         .flag_if_supported("-fvisibility=hidden")
         .warnings(false)
-        .file(source)
+        .files(sources)
         .compile("lacon-syntax-children");
 }

@@ -30,7 +30,7 @@ mod scala;
 mod tables;
 mod tokens;
 
-use crate::engine::{Hooks, Rules};
+use crate::engine::{Hooks, Rules, guarded};
 use crate::grammars;
 use std::sync::OnceLock;
 use tree_sitter_language::LanguageFn;
@@ -78,6 +78,7 @@ pub struct Language {
     shebangs: &'static [&'static str],
     pub(crate) embedding: Embedding,
     grammar: LanguageFn,
+    guarded: OnceLock<tree_sitter::Language>,
     rules_text: &'static str,
     pub(crate) hooks: &'static dyn Hooks,
     rules: OnceLock<Rules>,
@@ -105,7 +106,7 @@ impl Language {
     }
 
     pub(crate) fn grammar(&self) -> tree_sitter::Language {
-        self.grammar.into()
+        self.guarded.get_or_init(|| guarded(self.grammar)).clone()
     }
 
     pub(crate) fn rules(&self) -> &Rules {
@@ -229,6 +230,7 @@ macro_rules! languages {
             shebangs: &[$($($shebang),*)?],
             embedding: embedding!($($embedding)?),
             grammar: $grammar,
+            guarded: OnceLock::new(),
             rules_text: include_str!(concat!("languages/", $rules, "/rules.toml")),
             hooks: hooks!($($hooks)?),
             rules: OnceLock::new(),
@@ -264,6 +266,9 @@ macro_rules! hooks {
 }
 
 const C_BLOCK: (&str, &str) = ("/*", "*/");
+
+/// As many grammars as have a guard around their scanner (`scanners.c`).
+const _: () = assert!(COUNT <= 64, "SCANNERS in scanners.c is too small");
 
 languages! {
     "c" {

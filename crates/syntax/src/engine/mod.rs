@@ -36,6 +36,7 @@ mod names;
 mod patterns;
 mod reading;
 mod rules;
+mod scanners;
 mod scopes;
 mod values;
 
@@ -45,6 +46,7 @@ pub(crate) use patterns::{Declare, Hoist, Parts};
 #[cfg(test)]
 pub(crate) use rules::unknown_kinds;
 pub(crate) use rules::{Action, Rules};
+pub(crate) use scanners::guarded;
 
 use crate::facts::{DefinitionId, ExpressionId, FileFacts, Name, Role, Scope, ScopeKind};
 use crate::fragments::Fragments;

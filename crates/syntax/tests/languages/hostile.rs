@@ -47,6 +47,63 @@ fn nesting_a_hundred_thousand_deep() {
     sound(python(), &text);
 }
 
+/// What a grammar's own scanner keeps (levels of indentation, heredocs, strings in strings) has 1,024 bytes in the parser, and some do
+/// not look where those end.
+#[test]
+fn scanners_stay_within_their_bounds() {
+    let yaml = languages::by_name("yaml").expect("yaml");
+    for depth in [253, 254, 255, 300, 2000] {
+        let levels: String = (0..depth).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        sound(yaml, &levels);
+        sound(yaml, &format!("{levels}\nafter: 1\n"));
+        sound(yaml, &"- ".repeat(depth));
+        sound(yaml, &"? ".repeat(depth));
+    }
+    for depth in 505..515 {
+        let levels: String = (0..depth)
+            .map(|depth| format!("{}if x:\n", " ".repeat(depth)))
+            .collect();
+        for string in ["f\"{x}\"", "f\"\"\"{f'{x}'}\"\"\"", "\"\"", "1"] {
+            sound(python(), &format!("{levels}{}y = {string}\n", " ".repeat(depth)));
+        }
+    }
+    let repeated = [
+        "<a>",
+        "<<A\n",
+        "<<~A\n",
+        "`${",
+        "$\"{",
+        "%w(",
+        "{a|",
+        "f\"{",
+        "R\"x(",
+        "r#\"",
+        "do\n ",
+        "begin\n ",
+        "(",
+        "[",
+        "{",
+        "> ",
+        "* ",
+        "$a$",
+        "#{\"",
+        "case x of\n ",
+        "#if A\n",
+        "\"\"\"",
+        "'''",
+        "[==[",
+        "--[[",
+        "/*",
+    ];
+    for language in languages::all() {
+        let levels: String = (0..600).map(|depth| format!("{}a: b\n", " ".repeat(depth))).collect();
+        sound(language, &levels);
+        for text in repeated {
+            sound(language, &text.repeat(700));
+        }
+    }
+}
+
 #[test]
 fn deep_subtrees_are_skipped_and_the_rest_is_read() {
     let text = format!("x = {}1{}\ndef after(): pass\n", "(".repeat(3000), ")".repeat(3000));
