@@ -75,6 +75,14 @@ mod unix {
 
     const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
+    /// A name of something in a folder. What leads elsewhere is none: names come from journals, too, which a tree may bring along.
+    fn plain(name: &str) -> io::Result<&str> {
+        match name.is_empty() || name == ".." || name.contains(['/', '\0']) {
+            true => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file name")),
+            false => Ok(name),
+        }
+    }
+
     impl Folder {
         /// The folder at a path that the user gave: its own links are followed.
         pub(crate) fn open(path: &Path) -> io::Result<Folder> {
@@ -90,21 +98,21 @@ mod unix {
 
         /// A folder in this one. A link is none.
         pub(crate) fn inside(&self, name: &str) -> io::Result<Folder> {
-            let handle = openat(&self.handle, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+            let handle = openat(&self.handle, plain(name)?, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
             Ok(Folder { handle })
         }
 
         /// Makes a folder in this one.
         pub(crate) fn make(&self, name: &str) -> io::Result<()> {
             step()?;
-            Ok(mkdirat(&self.handle, name, Mode::from_raw_mode(0o777))?)
+            Ok(mkdirat(&self.handle, plain(name)?, Mode::from_raw_mode(0o777))?)
         }
 
         /// The bytes of a regular file; nothing where there is none. A link is an error.
         pub(crate) fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
             // A pipe must not be waited for.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let mut file = match openat(&self.handle, name, flags, Mode::empty()) {
+            let mut file = match openat(&self.handle, plain(name)?, flags, Mode::empty()) {
                 Ok(handle) => File::from(handle),
                 Err(rustix::io::Errno::NOENT) => return Ok(None),
                 Err(error) => return Err(error.into()),
@@ -119,13 +127,13 @@ mod unix {
 
         /// The permissions of what stands at a name, links not followed.
         pub(crate) fn mode(&self, name: &str) -> Option<u32> {
-            let stat = statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let stat = statat(&self.handle, plain(name).ok()?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
             Some(Mode::from_raw_mode(stat.st_mode).as_raw_mode())
         }
 
         /// Whether something stands at a name, be it a link to nowhere.
         pub(crate) fn has(&self, name: &str) -> bool {
-            statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+            plain(name).is_ok_and(|name| statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok())
         }
 
         /// Whether a file may be written by whoever runs this, by its own permissions: what may replace it is not asked.
@@ -139,7 +147,7 @@ mod unix {
             step()?;
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let first = if mode.is_some() { 0o600 } else { 0o666 };
-            let mut file = File::from(openat(&self.handle, name, flags, Mode::from_raw_mode(first))?);
+            let mut file = File::from(openat(&self.handle, plain(name)?, flags, Mode::from_raw_mode(first))?);
             step()?;
             file.write_all(bytes)?;
             if let Some(mode) = mode {
@@ -152,7 +160,7 @@ mod unix {
         /// The file that several processes lock, made if it is not there.
         pub(crate) fn lock_file(&self, name: &str) -> io::Result<File> {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let handle = openat(&self.handle, name, flags, Mode::from_raw_mode(0o666))?;
+            let handle = openat(&self.handle, plain(name)?, flags, Mode::from_raw_mode(0o666))?;
             match FileType::from_raw_mode(fstat(&handle)?.st_mode) {
                 FileType::RegularFile => Ok(handle.into()),
                 _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
@@ -162,19 +170,19 @@ mod unix {
         /// Gives what stands at `from` the name `to`, in place of what had it.
         pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
             step()?;
-            Ok(renameat(&self.handle, from, &self.handle, to)?)
+            Ok(renameat(&self.handle, plain(from)?, &self.handle, plain(to)?)?)
         }
 
         /// Takes a file away.
         pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
             step()?;
-            Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
+            Ok(unlinkat(&self.handle, plain(name)?, AtFlags::empty())?)
         }
 
         /// Takes a folder away, if it is empty.
         pub(crate) fn remove_folder(&self, name: &str) -> io::Result<()> {
             step()?;
-            Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
+            Ok(unlinkat(&self.handle, plain(name)?, AtFlags::REMOVEDIR)?)
         }
 
         /// Makes a rename or a removal last. Not every file system can; then there is nothing better to do.

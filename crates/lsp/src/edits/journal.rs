@@ -414,8 +414,9 @@ impl Journal {
             let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
                 continue;
             };
-            // The name decides where the contents are: a description that says otherwise is not ours.
-            if entry.id == *name {
+            // The name decides where the contents are, and temporary files are named by the token: a description that says otherwise, or
+            // whose token leads elsewhere, is not ours.
+            if entry.id == *name && entry.token.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
                 entries.push(entry);
             }
         }

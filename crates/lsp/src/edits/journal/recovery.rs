@@ -1,7 +1,5 @@
 //! What a crash left of a change, put right: kept where it had been written whole, taken back where not.
 
-use std::path::Path;
-
 use super::super::folder::{Folder, Missing};
 use super::super::{EditError, io};
 use super::{DONE, ENTRY, Entry, Journal, Now, UNDOING, hash, is_id, is_partial, is_temporary};
@@ -179,8 +177,9 @@ impl Journal {
             parent.sync();
         }
         for made in entry.folders.iter().rev() {
-            // One that is not empty holds what somebody else put there.
-            if let Ok((parent, name)) = tree.parent_of(Path::new(made), Missing::Refuse) {
+            // One that is not empty holds what somebody else put there. A journal may have come with the tree, and name anything.
+            let Ok(place) = self.inside(made) else { continue };
+            if let Ok((parent, name)) = tree.parent_of(&place, Missing::Refuse) {
                 drop(parent.remove_folder(name));
             }
         }

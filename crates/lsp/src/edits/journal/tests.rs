@@ -412,3 +412,45 @@ fn one_failure_leaves_everything_as_it_was() {
     scene.assert_old();
     assert!(journal.entries().unwrap().is_empty());
 }
+
+/// A journal may lie in a tree that somebody packed: its names of temporary files and of folders lead nowhere else.
+#[test]
+fn an_entry_that_came_with_the_tree_removes_nothing_outside() {
+    let scene = Scene::new();
+    let outside = tempfile::tempdir().unwrap();
+    let bait = outside.path().join("bait");
+    std::fs::create_dir_all(bait.join("empty")).unwrap();
+    std::fs::write(bait.join("x-0"), "precious").unwrap();
+    scene.write("a", "one\n");
+    // `.lacon-..` is a folder like any other, and from it two dots lead back and further.
+    std::fs::create_dir(scene.root.path().join(".lacon-..")).unwrap();
+    let up = format!(
+        "{}{}",
+        "../".repeat(40),
+        bait.display().to_string().trim_start_matches('/')
+    );
+    let undo = scene.kept.path().join("undo");
+    let entries = [
+        ("00000001", up.as_str(), "a", bait.join("empty").display().to_string()),
+        ("00000002", "a", "", bait.join("empty").display().to_string()),
+        ("00000003", "a", "", format!("{up}/empty")),
+    ];
+    for (id, token, path, folder) in &entries {
+        let files: Vec<serde_json::Value> = (!path.is_empty())
+            .then(|| serde_json::json!({"path": path, "before": null, "after": hash(b"one\n"), "mode": null}))
+            .into_iter()
+            .collect();
+        let token = match *id {
+            "00000001" => format!("../{token}/x"),
+            _ => (*token).to_owned(),
+        };
+        let entry =
+            serde_json::json!({"id": id, "about": "", "time": 1, "files": files, "token": token, "folders": [folder]});
+        std::fs::create_dir_all(undo.join(id)).unwrap();
+        std::fs::write(undo.join(id).join(ENTRY), entry.to_string()).unwrap();
+    }
+    drop(scene.journal().recover());
+    assert_eq!(std::fs::read_to_string(bait.join("x-0")).unwrap(), "precious");
+    assert!(bait.join("empty").is_dir());
+    assert_eq!(scene.read("a").as_deref(), Some("one\n"));
+}
