@@ -243,6 +243,20 @@ fn a_hung_server_is_given_up_and_replaced() {
 }
 
 #[test]
+fn a_server_edits_nothing_by_itself() {
+    let project = Project::new(r#"{"faults": {"textDocument/references": "edit"}}"#);
+    project.ready();
+    let before = std::fs::read_to_string(project.file()).unwrap();
+    assert_eq!(project.references(LONG).unwrap(), 2);
+    let deadline = Instant::now() + LONG;
+    while !log(&project.root()).contains("answered {\"applied\":false") {
+        assert!(Instant::now() < deadline, "{}", log(&project.root()));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(std::fs::read_to_string(project.file()).unwrap(), before);
+}
+
+#[test]
 fn a_babbling_server_is_replaced() {
     let project = Project::new(r#"{"faults": {"textDocument/references": "garbage"}, "once": true}"#);
     assert_eq!(project.references(LONG).unwrap(), 2);

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Faults: `die`, `hang` (this request and all after it), `ignore` (this request alone), `garbage`, `grow`, `refuse`, `short` (the
-//! first answer of a process lacks its last row). With `once` a fault happens in the first process only. `ready` is `status` (the default) or `never`.
+//! first answer of a process lacks its last row), `edit` (asks the client to empty the file `a.toy` first). With `once` a fault happens in the first process only. `ready` is `status` (the default) or `never`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -84,6 +84,10 @@ impl FakeServer {
             (_, Value::Number(id)) => format!(" {id}"),
             _ => String::new(),
         };
+        if method.is_empty() {
+            self.log(&format!("answered {}", message["result"]));
+            return;
+        }
         self.log(&format!("{method}{subject}"));
         self.misbehave(&method);
         let Some(id) = message.get("id") else {
@@ -96,6 +100,14 @@ impl FakeServer {
         }
         if self.fault(&method).as_deref() == Some("ignore") {
             return;
+        }
+        if self.fault(&method).as_deref() == Some("edit") {
+            let uri = format!("file://{}", self.root.join("a.toy").display());
+            let all = json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
+            let edit = json!({"changes": {uri: [{"range": all, "newText": ""}]}});
+            self.send(
+                &json!({"jsonrpc": "2.0", "id": "own", "method": "workspace/applyEdit", "params": {"edit": edit}}),
+            );
         }
         if let Some(delay) = self.script("delay_ms").as_u64() {
             std::thread::sleep(Duration::from_millis(delay));
