@@ -17,6 +17,7 @@ mod grammars;
 pub mod languages;
 mod parse;
 mod relative;
+pub mod visible;
 mod word_kind;
 
 pub use codec::DecodeError;

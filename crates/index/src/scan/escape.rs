@@ -1,9 +1,11 @@
 //! Paths as text: relative, `/` between components, and lossless, so that any name on disk has one spelling in the index.
 //!
-//! A backslash, a control character, a mark of direction (which would show a name in another order) and a byte that is not UTF-8 are
-//! written `\xNN`; everything else stays as it is.
+//! A backslash, a control character, a mark of direction (which would show a name in another order), a separator of lines and a byte
+//! that is not UTF-8 are written `\xNN`; everything else stays as it is.
 
 use std::path::{Path, PathBuf};
+
+use syntax::visible::is_deceptive;
 
 /// The text of a relative path.
 pub fn escape_path(path: &Path) -> String {
@@ -20,7 +22,7 @@ pub fn escape_path(path: &Path) -> String {
 fn push_escaped(text: &mut String, name: &[u8]) {
     for chunk in name.utf8_chunks() {
         for letter in chunk.valid().chars() {
-            if letter == '\\' || letter.is_control() || is_direction(letter) {
+            if letter == '\\' || letter.is_control() || is_deceptive(letter) {
                 let mut buffer = [0; 4];
                 push_bytes(text, letter.encode_utf8(&mut buffer).as_bytes());
             } else {
@@ -29,10 +31,6 @@ fn push_escaped(text: &mut String, name: &[u8]) {
         }
         push_bytes(text, chunk.invalid());
     }
-}
-
-fn is_direction(letter: char) -> bool {
-    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn push_bytes(text: &mut String, bytes: &[u8]) {
@@ -96,10 +94,11 @@ mod tests {
             b"\xff\xfe",
             "größe/ü.rs".as_bytes(),
             "gpj.\u{202e}yp.x".as_bytes(),
+            "two\u{2028}lines.py".as_bytes(),
         ] {
             let path = Path::new(OsStr::from_bytes(name));
             let text = escape_path(path);
-            assert!(!text.contains(['\n', '\u{202e}']));
+            assert!(!text.contains(['\n', '\u{202e}', '\u{2028}']));
             assert_eq!(unescape_path(&text), path);
         }
     }

@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use super::lowering::{Lowering, is_type};
 use super::rules::Members;
 use crate::facts::{
-    BindingId, Bound, DefinitionId, Expression, ExpressionId, FileFacts, Flags, Flow, Kind, List, Name, Reference,
-    Role, ScopeId, ScopeKind, Strings,
+    BindingId, Bound, Definition, DefinitionId, Expression, ExpressionId, FileFacts, Flags, Flow, Kind, List, Name,
+    Reference, Role, ScopeId, ScopeKind, Strings,
 };
 use crate::languages::Depth;
+use crate::visible::{LineEnds, push_visible};
 
 const GONE: u32 = u32::MAX;
 
@@ -448,7 +449,7 @@ impl Compaction {
         }
         facts.scopes = std::mem::take(&mut lowering.scopes);
         facts.problems.append(&mut lowering.problems);
-        facts.strings = self.strings(lowering);
+        facts.strings = self.strings(lowering, &facts.definitions);
     }
 
     fn rewrite_expressions(&mut self, lowering: &Lowering<'_>, facts: &mut FileFacts) {
@@ -496,14 +497,19 @@ impl Compaction {
         facts.lists = lists;
     }
 
-    fn strings(&self, lowering: &Lowering<'_>) -> Strings {
+    fn strings(&self, lowering: &Lowering<'_>, definitions: &[Definition]) -> Strings {
         let total = self.kept_names.iter().map(|&name| lowering.names.get(name).len()).sum();
         let mut strings = Strings {
             blob: String::with_capacity(total),
             ends: Vec::with_capacity(self.kept_names.len()),
         };
-        for &name in &self.kept_names {
-            strings.blob.push_str(lowering.names.get(name));
+        // A name with a line end in it would read as two lines of an answer; literals and documentation have theirs.
+        let mut line_ends = vec![LineEnds::Kept; self.kept_names.len()];
+        for definition in definitions {
+            line_ends[definition.name.index()] = LineEnds::Shown;
+        }
+        for (&name, line_ends) in self.kept_names.iter().zip(line_ends) {
+            push_visible(&mut strings.blob, lowering.names.get(name), line_ends);
             strings.ends.push(strings.blob.len() as u32);
         }
         strings

@@ -64,12 +64,16 @@ fn is_obeyed(letter: char, from_here: &str) -> bool {
     match letter {
         '\n' | '\t' => false,
         '\r' => !from_here.starts_with("\r\n"),
-        letter => letter.is_control() || is_direction(letter),
+        letter => letter.is_control() || is_deceptive(letter),
     }
 }
 
-fn is_direction(letter: char) -> bool {
-    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// A mark of direction, or a separator of lines that not everything takes for one.
+fn is_deceptive(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// Bytes of the colour of our own that stands here; 0 where none does.
