@@ -134,7 +134,8 @@ impl List {
     /// Trusts the repository around a folder, or the folder itself where there is none. Says which folder that is.
     pub fn grant(&self, tree: &Path) -> Result<PathBuf, TrustError> {
         let tree = canonical(tree)?;
-        let folder = repository_around(&tree).unwrap_or(tree);
+        let around = repository_around(&tree).filter(|around| !is_of_another(&around.join(".git"), &tree));
+        let folder = around.unwrap_or(tree);
         let entry = Entry::of(&folder)?;
         let place = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
         if place.starts_with(&folder) {
@@ -244,6 +245,17 @@ pub fn repository_around(path: &Path) -> Option<PathBuf> {
     path.ancestors()
         .find(|folder| is_repository(folder))
         .map(Path::to_path_buf)
+}
+
+/// Whether a repository belongs neither to this user, nor to the system's, nor to whoever owns the tree in it: in `/tmp` everybody may
+/// make one around everybody's folders, and would be trusted with them.
+fn is_of_another(repository: &Path, tree: &Path) -> bool {
+    let owner = |path: &Path| fs::symlink_metadata(path).map(|meta| meta.uid());
+    let own = rustix::process::geteuid().as_raw();
+    match (owner(repository), owner(tree)) {
+        (Ok(of_repository), Ok(of_tree)) => ![own, 0, of_tree].contains(&of_repository),
+        _ => true,
+    }
 }
 
 fn is_repository(folder: &Path) -> bool {
@@ -358,6 +370,25 @@ mod tests {
         let Place { base, list, _folder } = place();
         assert_eq!(list.grant(&base.join("plain")).unwrap(), base.join("plain"));
         assert!(list.entry_for(&base.join("plain/sub")).unwrap().is_some());
+    }
+
+    #[test]
+    fn what_somebody_else_puts_around_a_folder_is_not_trusted_with_it() {
+        use std::os::unix::fs::chown;
+        let Place { base, list, _folder } = place();
+        std::fs::create_dir_all(base.join("shared/.git")).unwrap();
+        std::fs::create_dir_all(base.join("shared/mine")).unwrap();
+        if chown(base.join("shared/.git"), Some(65534), None).is_err() {
+            testkit::skipped("guardian trust: another owner", "only the superuser gives files away");
+            return;
+        }
+        let mine = base.join("shared/mine");
+        assert_eq!(list.grant(&mine).unwrap(), mine);
+        assert!(list.entry_for(&base.join("shared/theirs")).is_err());
+        std::fs::create_dir(base.join("shared/theirs")).unwrap();
+        assert!(list.entry_for(&base.join("shared/theirs")).unwrap().is_none());
+        chown(base.join("shared/.git"), Some(0), None).unwrap();
+        assert_eq!(list.grant(&mine).unwrap(), base.join("shared"));
     }
 
     #[test]

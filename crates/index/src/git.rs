@@ -75,12 +75,14 @@ impl Repository {
         })
     }
 
-    /// The repository that a folder is in, as git finds it: that of the nearest folder above which has one.
+    /// The repository that a folder is in, as git finds it: that of the nearest folder above which has one. As for git, one above that
+    /// belongs to somebody else is none: in `/tmp` everybody may make one around everybody's folders.
     pub fn around(folder: &Path) -> Result<Repository, NoRepository> {
         for above in folder.ancestors() {
             match Repository::at(above) {
                 Err(NoRepository::Missing { .. }) => {}
-                found => return found,
+                found if above == folder || !is_of_another(&above.join(".git"), folder) => return found,
+                _ => break,
             }
         }
         Err(NoRepository::Missing {
@@ -105,6 +107,21 @@ impl Repository {
     pub fn tracked(&self) -> Tracked {
         Tracked::read(&self.directory)
     }
+}
+
+/// Whether a file or folder belongs neither to this process's user, nor to the system's, nor to whoever owns `folder`.
+#[cfg(target_os = "linux")]
+fn is_of_another(path: &Path, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.uid());
+    let Ok(owner_of_path) = owner(path) else { return true };
+    let own = rustix::process::geteuid().as_raw();
+    ![own, 0].contains(&owner_of_path) && owner(folder).is_ok_and(|owner| owner != owner_of_path)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_another(_path: &Path, _folder: &Path) -> bool {
+    false
 }
 
 /// The repository that a `.git` file names: that of a linked work tree or of a submodule.
