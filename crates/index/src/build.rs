@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::scan::{Config, ConfigError, SkipReason, Stamp, unescape_path, walk};
+use crate::scan::{Config, ConfigError, SkipReason, Stamp, walk};
 use crate::search::{Keeper, TreeFile};
 use crate::snapshot::segment::Segment;
 use crate::snapshot::{Snapshot, SnapshotError};
@@ -513,7 +513,7 @@ impl Follower {
     /// Whether the file is on disk as it was indexed.
     pub fn is_current(&self, path: &str) -> bool {
         let file = self.snapshot.find_file(path);
-        let read = std::fs::read(self.location.root.join(unescape_path(path)));
+        let read = crate::scan::read_regular(&self.location.root, path, crate::scan::MOST_MAX_FILE_SIZE);
         match (file, read) {
             (Some(file), Ok(bytes)) => blake3::hash(&bytes).as_bytes() == file.hash(),
             _ => false,

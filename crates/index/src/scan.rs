@@ -19,6 +19,7 @@ pub use left_out::{LeftOut, LeftOutBy, count_files, is_never_shown, left_out, ru
 pub use read::{read_regular, read_source};
 pub use text::{Decoded, decode};
 
+pub(crate) use config::MOST_MAX_FILE_SIZE;
 pub(crate) use folders::Folders;
 pub(crate) use read::{read, read_bytes};
 pub(crate) use text::DECODE_VERSION;

@@ -11,7 +11,7 @@ const NAME: &str = "lacon.toml";
 /// Longest configuration that is read.
 const MAX_FILE: u64 = 1 << 20;
 /// The largest `max_file_size` that a tree may ask for: a syntax tree takes up to a hundred times as much memory.
-const MOST_MAX_FILE_SIZE: u64 = 64 << 20;
+pub(crate) const MOST_MAX_FILE_SIZE: u64 = 64 << 20;
 
 /// What to index.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
