@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -106,6 +106,13 @@ impl Door {
 
 pub(super) async fn enter(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
+    if is_ambiguous(request.uri(), headers) {
+        return (
+            StatusCode::BAD_REQUEST,
+            "the request says twice whom it is for, or from\n",
+        )
+            .into_response();
+    }
     if !door.allows_origin(headers) {
         return (StatusCode::FORBIDDEN, "this origin may not call here\n").into_response();
     }
@@ -181,6 +188,19 @@ async fn read(request: Request, door: &Door) -> Result<(Request, Bytes), Respons
     Ok((Request::from_parts(head, bytes.clone().into()), bytes))
 }
 
+/// Whether a request says two things of who it is for or from. What checks the first and what obeys the second would disagree.
+fn is_ambiguous(target: &Uri, headers: &HeaderMap) -> bool {
+    let once = [header::HOST, header::ORIGIN, header::AUTHORIZATION];
+    let session = HeaderName::from_static(SESSION);
+    let is_repeated = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
+    // A target that is a whole address names the host as well.
+    let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
+    let names_another = target
+        .authority()
+        .is_some_and(|authority| host.is_none_or(|host| !host.eq_ignore_ascii_case(authority.as_str().as_bytes())));
+    once.iter().chain([&session]).any(is_repeated) || names_another
+}
+
 fn headers_claim_json(headers: &HeaderMap) -> bool {
     headers
         .get(header::CONTENT_TYPE)
@@ -219,6 +239,32 @@ mod tests {
             Arc::new(LocalSessionManager::default()),
             Shutdown::default(),
         )
+    }
+
+    #[test]
+    fn nobody_comes_under_two_names() {
+        let headers = |pairs: &[(HeaderName, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.append(name, HeaderValue::from_static(value));
+            }
+            headers
+        };
+        let own = (header::HOST, "127.0.0.1:8765");
+        let ambiguous = |target: &'static str, pairs: &[_]| is_ambiguous(&Uri::from_static(target), &headers(pairs));
+        assert!(!ambiguous("/mcp", &[own.clone()]));
+        assert!(!ambiguous("http://127.0.0.1:8765/mcp", &[own.clone()]));
+        assert!(ambiguous("http://evil.example/mcp", &[own.clone()]));
+        assert!(ambiguous("http://evil.example/mcp", &[]));
+        let evil = (header::HOST, "evil.example");
+        assert!(ambiguous("/mcp", &[own.clone(), evil]));
+        let pages = [
+            (header::ORIGIN, "http://127.0.0.1:8765"),
+            (header::ORIGIN, "https://evil.example"),
+        ];
+        assert!(ambiguous("/mcp", &pages));
+        let tokens = [(header::AUTHORIZATION, "Bearer a"), (header::AUTHORIZATION, "Bearer b")];
+        assert!(ambiguous("/mcp", &tokens));
     }
 
     fn headers(name: header::HeaderName, value: &str) -> HeaderMap {
