@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long calls under way may take to finish by themselves.
 const GRACE: Duration = Duration::from_millis(800);
+/// How often in a row no call must be seen under way before there is none: what a client sent before the end may not have been read yet.
+const QUIET_LOOKS: u32 = 8;
 /// How often a server that ends looks whether calls are still under way.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
@@ -68,9 +70,14 @@ impl Shutdown {
 
     /// Waits until no call is under way, a moment at most, and has the others answered as they are.
     pub async fn drain(&self) {
-        let limit = tokio::time::Instant::now() + GRACE;
-        while self.calls.load(Ordering::Acquire) > 0 && tokio::time::Instant::now() < limit {
+        let began = tokio::time::Instant::now();
+        let mut quiet = 0;
+        while quiet < QUIET_LOOKS && began.elapsed() < GRACE {
             tokio::time::sleep(LOOK_AGAIN).await;
+            quiet = match self.calls.load(Ordering::Acquire) {
+                0 => quiet + 1,
+                _ => 0,
+            };
         }
         self.overdue.cancel();
     }
@@ -114,6 +121,21 @@ mod tests {
         assert!(began.elapsed() >= GRACE && began.elapsed() < 2 * GRACE);
         assert_eq!(quick.await.unwrap(), Some(()));
         assert_eq!(slow.await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_read_a_moment_later_is_answered() {
+        let shutdown = Shutdown::default();
+        let ended = shutdown.connections();
+        shutdown.request();
+        let mut answered = 0;
+        for _ in 0..10 {
+            tokio::time::sleep(2 * LOOK_AGAIN).await;
+            let call = shutdown.answer(tokio::time::sleep(4 * LOOK_AGAIN));
+            answered += usize::from(call.await.is_some());
+        }
+        assert_eq!(answered, 10);
+        ended.cancelled().await;
     }
 
     #[tokio::test]
