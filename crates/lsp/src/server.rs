@@ -570,7 +570,11 @@ impl Listener for Hearing {
 /// The text of a file as a server wants it: whatever is not UTF-8 cannot be asked about.
 pub(crate) fn read(path: &Path) -> std::io::Result<Text> {
     const MAX_DOCUMENT: u64 = 16 << 20;
-    let length = std::fs::metadata(path)?.len();
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    let length = metadata.len();
     if length > MAX_DOCUMENT {
         return Err(std::io::Error::other(format!(
             "{length} bytes are too many for a document"

@@ -218,6 +218,7 @@ pub fn log_to_stderr(verbose: u8) {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        .with_ansi(Paint::of(ColorChoice::Auto, &io::stderr()).is_on)
         .without_time()
         .init();
 }
