@@ -11,7 +11,7 @@ use syntax::facts::{Flags, Visibility};
 
 use crate::contracts;
 use crate::traverse::is_test_path;
-use crate::workspace::{Repository, SymbolKey, Workspace};
+use crate::workspace::{Repository, SymbolKey, Workspace, text_in};
 
 /// Links between the repositories of a workspace.
 #[derive(Default)]
@@ -143,7 +143,10 @@ impl Packages {
                     .entry(name.to_string())
                     .or_insert_with(|| parent.to_string());
             }
-            let read = |name: &str| std::fs::read_to_string(repository.root.join(folder).join(name)).ok();
+            let read = |name: &str| match folder {
+                "" => text_in(&repository.root, name),
+                folder => text_in(&repository.root, &format!("{folder}/{name}")),
+            };
             if let Some(module) = read("go.mod").as_deref().and_then(go_module) {
                 packages.go.push((module, folder.to_string()));
             }

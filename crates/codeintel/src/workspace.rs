@@ -100,6 +100,15 @@ impl Derived {
     }
 }
 
+/// Longest file that is read as a manifest.
+const MOST_TEXT: u64 = 16 << 20;
+
+/// The text of a file of a tree: a regular one, not too long, that is reached through no link. Whatever else stands in its place leads
+/// elsewhere, or never ends.
+pub(crate) fn text_in(root: &Path, path: &str) -> Option<String> {
+    String::from_utf8(index::scan::read_regular(root, path, MOST_TEXT).ok()?).ok()
+}
+
 impl Repository {
     /// The edges of a symbol, those that compilers confirmed, corrected or added included.
     pub(crate) fn edges(

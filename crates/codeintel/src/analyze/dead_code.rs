@@ -20,7 +20,7 @@ use crate::kinds;
 use crate::page::{self, Page};
 use crate::search_symbols::usage_kinds;
 use crate::traverse::is_test;
-use crate::workspace::{Repository, Stop, Workspace};
+use crate::workspace::{Repository, Stop, Workspace, text_in};
 
 pub(super) fn dead_code(workspace: &Workspace, ask: &Analyze, page: Page) -> DeadCode {
     let mut found: Vec<DeadSymbol> = Vec::new();
@@ -247,7 +247,7 @@ struct Libraries {
 
 impl Libraries {
     fn of(repository: &Repository) -> Libraries {
-        let read = |name: &str| std::fs::read_to_string(repository.root.join(name)).unwrap_or_default();
+        let read = |name: &str| text_in(&repository.root, name).unwrap_or_default();
         let pyproject = read("pyproject.toml");
         let entries = std::fs::read_dir(&repository.root).into_iter().flatten().flatten();
         Libraries {

@@ -5,10 +5,9 @@ use index::snapshot::{EdgeKinds, FileView, SymbolView};
 use lsp::{Encoding, Place, Text};
 use syntax::facts::Position;
 
-use super::absolute;
 use crate::error::QuestionError;
 use crate::naming;
-use crate::workspace::{SymbolKey, Workspace};
+use crate::workspace::{SymbolKey, Workspace, text_in};
 
 /// Declares the parameters of a question that points somewhere: the ways to point and to wait, then its own.
 macro_rules! located {
@@ -281,7 +280,7 @@ fn on_line(text: &Text, line: u32, name: &str) -> Result<Place, QuestionError> {
     let found = written
         .match_indices(name)
         .map(|(at, _)| at)
-        .find(|&at| word_around(written, at) == (at, at + name.len()));
+        .find(|&at| is_whole(written, at, name));
     match found {
         Some(column) => Ok(Place {
             line,
@@ -292,6 +291,15 @@ fn on_line(text: &Text, line: u32, name: &str) -> Result<Place, QuestionError> {
             problem: format!("`{name}` is not on line {line}, which reads `{}`", written.trim()),
         }),
     }
+}
+
+/// Whether a name that stands somewhere goes on neither before nor after it. `save!`, `<=>` and `empty?` are names too.
+fn is_whole(written: &str, at: usize, name: &str) -> bool {
+    let is_part = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    let (before, after) = (&written[..at], &written[at + name.len()..]);
+    let goes_on_before = is_part(name.chars().next()) && is_part(before.chars().next_back());
+    let goes_on_after = is_part(name.chars().next_back()) && is_part(after.chars().next());
+    !goes_on_before && !goes_on_after
 }
 
 /// The definition on a line, else the first mention that the graph knows, else the first name.
@@ -355,8 +363,7 @@ fn spot(workspace: &Workspace, repository: usize, file: FileView<'_>, text: Text
 
 fn read(workspace: &Workspace, repository: usize, file: FileView<'_>) -> Option<Text> {
     let repository = workspace.repository(repository)?;
-    let path = absolute(repository, file.path());
-    std::fs::read_to_string(path).ok().map(Text::new)
+    text_in(&repository.root, file.path()).map(Text::new)
 }
 
 /// Start and end of the name that touches a column.

@@ -9,7 +9,7 @@ use index::snapshot::SymbolView;
 use super::commands::command;
 use super::quoting::{inside, word};
 use super::{Group, TestCommand};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, text_in};
 
 /// One test file with what is needed to run it.
 pub(super) struct File<'a> {
@@ -234,7 +234,10 @@ impl File<'_> {
     }
 
     fn read(&self, directory: &str, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.root.join(directory).join(name)).ok()
+        match directory {
+            "" => text_in(self.root, name),
+            directory => text_in(self.root, &format!("{directory}/{name}")),
+        }
     }
 
     fn text_contains(&self, word: &str) -> bool {
