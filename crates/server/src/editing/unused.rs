@@ -138,7 +138,7 @@ impl Inquiry {
             .iter()
             .map(|decorator| name_of(&facts, *decorator));
         // Not every grammar has them with what they stand on.
-        let written = names::decorators(&text, definition.span.start as usize);
+        let written = names::decorators(&text, definition.span.start as usize, language.name());
         for decorator in kept.chain(written).collect::<BTreeSet<String>>() {
             if !names::registers_nothing(&decorator) {
                 self.uses.push(format!("what `{decorator}` registers it with"));
@@ -148,6 +148,24 @@ impl Inquiry {
         let comment = definition.doc_span.map_or(head, |(start, _)| start as usize).min(head);
         if let Some(directive) = names::directive(text.get(comment..head).unwrap_or_default()) {
             self.uses.push(format!("what `{directive}` makes it visible to"));
+        }
+        if matches!(language.name(), "c" | "cpp")
+            && let Some(attribute) = names::attribute(head_of(&text, definition))
+        {
+            self.uses
+                .push(format!("what its attribute `{attribute}` makes it visible to"));
+        }
+        let is_exported = definition.visibility != Visibility::Private;
+        if !is_member && is_exported && names::is_called_by_framework(name, language.name()) {
+            self.uses.push(format!(
+                "perhaps a framework, which calls an exported `{name}` by itself"
+            ));
+        }
+        if names::is_read_by_language(name, language.name()) {
+            self.uses.push(format!("the language, which reads `{name}` by itself"));
+        }
+        if is_a_type(definition.kind) {
+            self.ask_registries(target);
         }
         self.looked.push("decorators".to_owned());
         if is_member {
@@ -187,7 +205,7 @@ impl Inquiry {
                 .push(format!("`{}`, which its block implements", name_of(facts, base.type_)));
         }
         let is_private = definition.visibility == Visibility::Private || facts.text(definition.name).starts_with('_');
-        if is_private || definition.flags.contains(Flags::STATIC) || is_block {
+        if definition.flags.contains(Flags::STATIC) || is_block {
             return;
         }
         let mut external = BTreeSet::new();
@@ -217,11 +235,41 @@ impl Inquiry {
                 }
             }
         }
-        external.retain(|base| !names::calls_nothing(base));
+        external.retain(|base| match is_private {
+            true => names::calls_private(base),
+            false => !names::calls_nothing(base),
+        });
         for base in external {
             self.uses.push(format!(
                 "perhaps `{base}`, an external base of its type, whose members are not known here"
             ));
+        }
+    }
+
+    /// Bases that keep a list of what derives from them, and create or call each of it without its name.
+    fn ask_registries(&mut self, target: &Target<'_>) {
+        let snapshot = &target.repository.snapshot;
+        let mut known = BTreeSet::from([target.key.symbol]);
+        let mut next = vec![target.key.symbol];
+        while let Some(type_) = next.pop() {
+            for edge in snapshot.outgoing(type_, EdgeKind::Extends | EdgeKind::Implements) {
+                let EdgeEnd::Symbol(base) = edge.to else { continue };
+                let Some(base) = snapshot.symbol(base).filter(|base| known.insert(base.id())) else {
+                    continue;
+                };
+                next.push(base.id());
+                let is_told = |member: SymbolView<'_>| {
+                    names::registers_subtypes(member.name())
+                        && member.parent().is_some_and(|around| around.id() == base.id())
+                };
+                let learns = base.file().is_some_and(|file| file.symbols().any(is_told));
+                if learns || mentions::lists_subtypes(target, base.name()) {
+                    self.uses.push(format!(
+                        "perhaps `{}`, its base, which knows what derives from it",
+                        base.qualified_name()
+                    ));
+                }
+            }
         }
     }
 
@@ -264,9 +312,24 @@ fn is_of_go_itself(external: &str) -> bool {
         .is_some_and(|path| !path.split(['/', ':']).next().unwrap_or_default().contains('.'))
 }
 
+/// A definition up to its body: what stands before the first brace, with the line that it begins on.
+fn head_of<'t>(text: &'t str, definition: &Definition) -> &'t str {
+    let (start, end) = (definition.span.start as usize, definition.span.end as usize);
+    let line = text
+        .get(..start)
+        .and_then(|before| before.rfind('\n'))
+        .map_or(0, |at| at + 1);
+    let whole = text.get(line..end).unwrap_or_default();
+    whole.split('{').next().unwrap_or(whole)
+}
+
 fn is_type(symbol: &SymbolView<'_>) -> bool {
+    is_a_type(symbol.kind())
+}
+
+fn is_a_type(kind: Kind) -> bool {
     matches!(
-        symbol.kind(),
+        kind,
         Kind::Class | Kind::Struct | Kind::Union | Kind::Interface | Kind::Trait | Kind::Enum | Kind::TypeAlias
     )
 }

@@ -12,6 +12,7 @@ use index::snapshot::{EdgeEnd, EdgeKinds};
 use syntax::facts::{Bound, Expression, FileFacts, Kind, Role};
 
 use super::super::find::Target;
+use super::names;
 
 /// Files of a tree without an index entry that are looked at, and bytes of each.
 const MAX_OTHER_FILES: usize = 20_000;
@@ -37,6 +38,7 @@ pub(super) fn of(target: &Target<'_>) -> Mentions {
     };
     let name = target.name.as_str();
     let own = snapshot.symbol(target.key.symbol).map(|symbol| symbol.span());
+    let property = names::property(name);
     let mut indexed = BTreeSet::new();
     for file in snapshot.files() {
         indexed.insert(file.path());
@@ -100,12 +102,21 @@ pub(super) fn of(target: &Target<'_>) -> Mentions {
                     .map(|line| format!("{}:{line} (in a string)", file.path())),
             );
         }
+        if is_setting(file.path())
+            && let Some(at) = property.as_deref().and_then(|property| read_in(&text, property))
+        {
+            found.uses.push(format!(
+                "perhaps {}:{} (reads it as a property)",
+                file.path(),
+                line_of(&text, at)
+            ));
+        }
         found.uses.extend(
             put_together(&text, name, &outside)
                 .map(|line| format!("perhaps {}:{line} (a name put together from a string)", file.path())),
         );
     }
-    others(root, &indexed, name, &mut found);
+    others(root, &indexed, name, property.as_deref(), &mut found);
     found.uses.sort();
     found.uses.dedup();
     found
@@ -240,13 +251,21 @@ fn put_together<'t>(
         "['",
         "dlsym",
         "Reflect.",
+        // A member called by what a variable says.
+        "](",
     ];
+    // Beginnings that are short, and hardly ever anything else.
+    const USUAL: &[&str] = &["on", "do"];
     let mut offset = 0;
     text.split_inclusive('\n')
         .enumerate()
         .filter_map(move |(number, line)| {
             let start = offset;
             offset += line.len();
+            // `do_##name`: the preprocessor puts names together without a string.
+            if line.contains("##") && is_pasted(&text[..offset], line, name) {
+                return outside(start).then_some(number + 1);
+            }
             let looks_up = || LOOKS_UP.iter().any(|word| line.contains(word));
             // Often the name is made a line or two before it is used.
             let makes = || line.contains(['"', '\'', '`']);
@@ -271,7 +290,7 @@ fn put_together<'t>(
                     !rest.is_empty() && (chunk.starts_with('_') || chunk.starts_with(char::is_uppercase))
                 });
                 let shortest = if looks_up() { SHORTEST_PART.0 } else { SHORTEST_PART.1 };
-                chunk.len() >= shortest && (first || last)
+                (chunk.len() >= shortest || USUAL.contains(&chunk)) && (first || last)
             };
             let has_part = line
                 .split(|character: char| !is_part_of_word(character) || character == '$')
@@ -279,6 +298,24 @@ fn put_together<'t>(
                 .any(|chunk| is_at_edge_of_string(line, chunk));
             (has_part && (looks_up() || near())).then_some(number + 1)
         })
+}
+
+/// Whether a macro of C makes names that begin or end like this one. What its parameters are called does not count; `text` ends with
+/// the line.
+fn is_pasted(text: &str, line: &str, name: &str) -> bool {
+    let is_end = |letter: char| !is_part_of_word(letter);
+    let head = text.rfind("#define").map_or("", |at| &text[at..]);
+    let parameters = head.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    let is_parameter =
+        |part: &str| parameters.is_some_and(|(named, _)| named.split(',').any(|parameter| parameter.trim() == part));
+    line.match_indices("##").any(|(at, _)| {
+        let (before, after) = (line[..at].trim_end(), line[at + 2..].trim_start());
+        let first = before.rsplit(is_end).next().unwrap_or_default();
+        let last = after.split(is_end).next().unwrap_or_default();
+        let makes =
+            |part: &str, is_it: bool| is_it && !part.is_empty() && part.len() < name.len() && !is_parameter(part);
+        makes(first, name.starts_with(first)) || makes(last, name.ends_with(last))
+    })
 }
 
 /// Whether a chunk begins or ends a string, or stands beside what is put into one.
@@ -335,8 +372,37 @@ fn is_setting(path: &str) -> bool {
         "gradle",
         "def",
         "map",
+        "xaml",
+        "axaml",
+        "storyboard",
+        "xib",
+        "qml",
+        "ui",
+        "jspx",
+        "jspf",
+        "tag",
+        "vm",
+        "xhtml",
+        "liquid",
+        "pug",
+        "njk",
+        "eex",
+        "heex",
+        "leex",
+        "phtml",
+        "latte",
+        "aspx",
+        "ascx",
+        "plist",
+        "service",
+        "desktop",
+        "conf",
     ];
-    SETTINGS.contains(&path.rsplit('.').next().unwrap_or_default())
+    const NAMES: &[&str] = &["Procfile", "Jenkinsfile", "crontab"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    // Files there are called after what they are about.
+    let is_of_java = path.starts_with("META-INF/") || path.contains("/META-INF/");
+    is_of_java || NAMES.contains(&name) || SETTINGS.contains(&name.rsplit('.').next().unwrap_or_default())
 }
 
 /// Where a text names it.
@@ -345,8 +411,31 @@ fn named_in(text: &str, name: &str) -> Option<usize> {
     hits.find(|&at| text.is_char_boundary(at) && is_word(text, at, name))
 }
 
+/// Where a template reads a property: `${price.gross}`, `value="gross"`.
+fn read_in(text: &str, property: &str) -> Option<usize> {
+    let mut hits = memchr::memmem::find_iter(text.as_bytes(), property.as_bytes());
+    hits.find(|&at| {
+        text.is_char_boundary(at)
+            && is_word(text, at, property)
+            && (text[..at].ends_with(['.', '{', '*']) || text[..at].ends_with("=\""))
+    })
+}
+
+/// Whether anything asks a base for what derives from it: `Plugin.__subclasses__()`, `Plugin.descendants`.
+pub(super) fn lists_subtypes(target: &Target<'_>, base: &str) -> bool {
+    const ASKS: &[&str] = &[".__subclasses__", ".subclasses", ".descendants"];
+    let asked: Vec<String> = ASKS.iter().map(|asks| format!("{base}{asks}")).collect();
+    target.repository.snapshot.files().any(|file| {
+        read_source(&target.repository.root, file.path()).is_ok_and(|(text, _)| {
+            // Inside of the base itself it is `cls`, or `self`.
+            let own = || ASKS.iter().any(|asks| text.contains(&format!("cls{asks}")));
+            asked.iter().any(|asked| text.contains(asked.as_str())) || own() && text.contains(&format!("class {base}"))
+        })
+    })
+}
+
 /// Templates and settings that are not in the index.
-fn others(root: &Path, indexed: &BTreeSet<&str>, name: &str, found: &mut Mentions) {
+fn others(root: &Path, indexed: &BTreeSet<&str>, name: &str, property: Option<&str>, found: &mut Mentions) {
     const LEFT_OUT: &[&str] = &["node_modules", "target", "vendor", "dist", "build", "__pycache__"];
     let mut folders = vec![root.to_path_buf()];
     let mut seen = 0;
@@ -377,6 +466,11 @@ fn others(root: &Path, indexed: &BTreeSet<&str>, name: &str, found: &mut Mention
                 found.files += 1;
                 if let Some(at) = named_in(&text, name) {
                     found.uses.push(format!("{inside}:{} (names it)", line_of(&text, at)));
+                } else if let Some(at) = property.and_then(|property| read_in(&text, property)) {
+                    found.uses.push(format!(
+                        "perhaps {inside}:{} (reads it as a property)",
+                        line_of(&text, at)
+                    ));
                 }
             }
         }

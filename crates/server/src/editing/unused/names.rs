@@ -41,6 +41,75 @@ pub(super) fn is_test(name: &str, language: &str, path: &str, is_member: bool) -
     }
 }
 
+/// Whether a framework or a runner calls a function of this name by itself, wherever it is exported.
+pub(super) fn is_called_by_framework(name: &str, language: &str) -> bool {
+    const JAVASCRIPT: &[&str] = &[
+        "DELETE",
+        "ErrorBoundary",
+        "GET",
+        "HEAD",
+        "OPTIONS",
+        "PATCH",
+        "POST",
+        "PUT",
+        "action",
+        "clientAction",
+        "clientLoader",
+        "generateMetadata",
+        "generateStaticParams",
+        "generateViewport",
+        "getInitialProps",
+        "getServerSideProps",
+        "getStaticPaths",
+        "getStaticProps",
+        "handler",
+        "load",
+        "loader",
+        "middleware",
+    ];
+    const PYTHON: &[&str] = &[
+        "application",
+        "downgrade",
+        "handler",
+        "lambda_handler",
+        "load_tests",
+        "setup",
+        "teardown",
+        "upgrade",
+        "urlpatterns",
+    ];
+    match language {
+        "javascript" | "typescript" | "tsx" | "jsx" => JAVASCRIPT.contains(&name),
+        "python" => PYTHON.contains(&name),
+        _ => false,
+    }
+}
+
+/// Whether a language reads a constant of this name by itself.
+pub(super) fn is_read_by_language(name: &str, language: &str) -> bool {
+    matches!(language, "java" | "kotlin" | "scala") && matches!(name, "serialVersionUID" | "serialPersistentFields")
+}
+
+/// Whether a base of this name calls private members of what derives from it, by their names.
+pub(super) fn calls_private(base: &str) -> bool {
+    matches!(
+        base,
+        "Editor" | "EditorWindow" | "MonoBehaviour" | "NetworkBehaviour" | "ScriptableObject" | "StateMachineBehaviour"
+    )
+}
+
+/// Members of a base by which it learns of each type that derives from it.
+pub(super) fn registers_subtypes(member: &str) -> bool {
+    matches!(member, "__init_subclass__" | "inherited")
+}
+
+/// What a getter or setter is called where it is read as a property: `gross` of `getGross`.
+pub(super) fn property(name: &str) -> Option<String> {
+    let rest = ["get", "set", "is"].iter().find_map(|start| name.strip_prefix(start))?;
+    let first = rest.chars().next().filter(|first| first.is_uppercase())?;
+    Some(first.to_lowercase().chain(rest.chars().skip(1)).collect())
+}
+
 /// Whether a decorator, attribute or annotation only says something of what it stands on.
 pub(super) fn registers_nothing(decorator: &str) -> bool {
     const NOTHING: &[&str] = &[
@@ -98,11 +167,16 @@ pub(super) fn registers_nothing(decorator: &str) -> bool {
     NOTHING.contains(&last.as_str())
 }
 
-/// The decorators written at the beginning of a definition or on the lines before it: `@app.route("/")`, `#[Route('/')]`.
-pub(super) fn decorators(text: &str, start: usize) -> Vec<String> {
+/// The decorators written at the beginning of a definition or on the lines before it: `@app.route("/")`, `#[Route('/')]`, and
+/// `[HttpGet]` in C#.
+pub(super) fn decorators(text: &str, start: usize, language: &str) -> Vec<String> {
     let name = |line: &str| -> Option<String> {
         let rest = line.trim_start();
-        let rest = rest.strip_prefix("#[").or_else(|| rest.strip_prefix('@'))?;
+        let bare = || rest.strip_prefix('[').filter(|_| language == "csharp");
+        let rest = rest
+            .strip_prefix("#[")
+            .or_else(|| rest.strip_prefix('@'))
+            .or_else(bare)?;
         let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.' | ':' | '\\');
         let name: String = rest.chars().take_while(|character| is_part(*character)).collect();
         (!name.is_empty()).then_some(name)
@@ -117,6 +191,31 @@ pub(super) fn decorators(text: &str, start: usize) -> Vec<String> {
         .skip(usize::from(!before.ends_with('\n')))
         .map_while(name);
     own.lines().map_while(name).chain(above).collect()
+}
+
+/// An attribute of C by which a loader, a linker or the hardware finds a definition: `__attribute__((constructor))`.
+pub(super) fn attribute(head: &str) -> Option<&'static str> {
+    const FINDS: &[&str] = &[
+        "alias",
+        "constructor",
+        "destructor",
+        "dllexport",
+        "externally_visible",
+        "ifunc",
+        "init_priority",
+        "interrupt",
+        "section",
+        "signal",
+        "used",
+        "weak",
+    ];
+    let from = ["__attribute__", "__declspec", "[[gnu::"]
+        .iter()
+        .filter_map(|start| head.find(start))
+        .min()?;
+    let words = head[from..].split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let mut words = words.map(|word| word.trim_matches('_'));
+    words.find_map(|word| FINDS.iter().find(|attribute| **attribute == word).copied())
 }
 
 /// A comment that makes what follows visible outside: `//export Name`, `//go:linkname`.
