@@ -17,6 +17,7 @@ use anyhow::{Context, anyhow, bail};
 use gateway::config::nearest;
 use index::scan::SkipReason;
 use serde::Deserialize;
+use syntax::visible::is_deceptive;
 use terminal::failure::{Explain, Failure};
 
 /// One repository, whose root exists.
@@ -202,7 +203,11 @@ fn read(list: &List) -> anyhow::Result<Vec<Declared>> {
             confined(list, index_dir, "index_dir").with_context(which)?;
         }
         if let Some(name) = &entry.name
-            && (name.is_empty() || name == "*" || name.contains(['/', ':', '\n', '\t']))
+            && (name.is_empty()
+                || name == "*"
+                || name.contains(|letter: char| {
+                    matches!(letter, '/' | ':') || letter.is_control() || is_deceptive(letter)
+                }))
         {
             bail!(
                 "repository {}: `{name}` cannot be a name: ids begin with it",
@@ -244,8 +249,10 @@ fn add(found: &mut Vec<Declared>, mut repository: Declared) -> anyhow::Result<()
 
 /// The last part of the path, with a number where another repository has the same.
 fn free_name(root: &Path, found: &[Declared]) -> String {
-    let base = root.file_name().map_or("root".into(), |name| name.to_string_lossy());
-    let mut name = base.to_string();
+    let base = root
+        .file_name()
+        .map_or("root".into(), |name| index::scan::escape_path(Path::new(name)));
+    let mut name = base.clone();
     let mut number = 1;
     while found.iter().any(|other| other.name == name) {
         number += 1;
@@ -384,6 +391,14 @@ mod tests {
             ("[[repository]]\nname = \"x\"\n", "missing field `path`"),
             ("[[repository]]\npath = \"nowhere\"\n", "no directory"),
             ("[[repository]]\npath = \"three\"\nname = \"a/b\"\n", "cannot be a name"),
+            (
+                "[[repository]]\npath = \"three\"\nname = \"a\\u001b[8m\"\n",
+                "cannot be a name",
+            ),
+            (
+                "[[repository]]\npath = \"three\"\nname = \"a\\u202e\"\n",
+                "cannot be a name",
+            ),
             (
                 "[[repository]]\npath = \"three\"\nname = \"a\"\n[[repository]]\npath = \"one/app\"\nname = \"a\"\n",
                 "two repositories are named `a`",
