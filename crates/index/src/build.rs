@@ -99,6 +99,8 @@ pub struct Report {
     pub extracted_bytes: u64,
     /// Files whose edges were computed.
     pub resolved: usize,
+    /// Steps that this took: unlike seconds, the same on every machine.
+    pub steps: u64,
     /// Files left out, by reason.
     pub skipped: Vec<(SkipReason, usize)>,
     /// What the owner of the index should hear.
@@ -364,7 +366,7 @@ impl Indexer {
             .as_ref()
             .filter(|snapshot| *snapshot.tree_digest() == digest)
             .cloned();
-        let mut resolved = 0;
+        let (mut resolved, mut steps) = (0, 0);
         let changed = current.is_none();
         let snapshot = match current {
             Some(snapshot) => {
@@ -384,6 +386,7 @@ impl Indexer {
                 resolved = self
                     .pool
                     .install(|| state.apply(&mut survey, location, &self.facts, keep, &hear));
+                steps = state.steps();
                 time.resolve = began.elapsed();
                 hear(Progress::Writing);
                 let began = Instant::now();
@@ -409,6 +412,7 @@ impl Indexer {
             extracted: survey.extracted,
             extracted_bytes: survey.extracted_bytes,
             resolved,
+            steps,
             skipped: survey.skipped_by_reason(),
             notices: std::mem::take(&mut self.notices),
             time,

@@ -27,6 +27,9 @@ pub trait Tree: Sync {
     /// Package manifests and the like (see [`is_manifest`]), in path order.
     fn manifests(&self) -> &[Manifest];
 
+    /// Hears that in round `round` of [`crate::resolve::ROUNDS`] so many files have been gone through, before the first file is handed back.
+    fn hear(&self, _round: usize, _done: usize) {}
+
     /// The file with exactly this path.
     fn find(&self, path: &str) -> Option<FileId> {
         let (mut low, mut high) = (0, self.file_count());
@@ -131,6 +134,11 @@ pub trait Resolve: Send {
 
     /// Whether enough is kept for an update to be cheap.
     fn follows(&self) -> bool;
+
+    /// How many steps the last resolution took, where they are counted.
+    fn steps(&self) -> u64 {
+        0
+    }
 
     /// Resolves the files that `change` could have affected.
     fn update(&mut self, tree: &dyn Tree, change: &Change, sink: &(dyn Fn(FileId, ResolvedFile) + Sync));

@@ -13,6 +13,7 @@ use super::room::Room;
 use super::survey::{Entry, Survey};
 use crate::import::Imported;
 use crate::model::{FileId, ResolvedFile};
+use crate::resolve::ROUNDS;
 use crate::scan::{decode, read_bytes};
 use crate::snapshot::fold;
 use crate::snapshot::names::Names;
@@ -74,6 +75,11 @@ impl State {
             imported_from: Vec::new(),
             lacking: AtomicBool::new(false),
         }
+    }
+
+    /// How many steps the last resolution took.
+    pub(super) fn steps(&self) -> u64 {
+        self.resolver.steps()
     }
 
     /// Moves on to a new survey and returns how many files were resolved.
@@ -252,6 +258,7 @@ impl State {
         hear: &(dyn Fn(Progress) + Sync),
     ) -> usize {
         let total = self.files.len();
+        let follows = self.resolved && self.resolver.follows();
         let done = AtomicUsize::new(0);
         let externals = Mutex::new(std::mem::replace(
             &mut self.externals,
@@ -286,6 +293,12 @@ impl State {
                 .unwrap_or_else(|poisoned| poisoned.into_inner())
                 .push((file, edges));
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            // What comes before is heard by the tree, as far as all files are gone through.
+            let done = if follows {
+                done
+            } else {
+                (ROUNDS * total + done) / (ROUNDS + 1)
+            };
             if done.is_multiple_of(64) || done == total {
                 hear(Progress::Resolved { done, total });
             }
@@ -299,8 +312,9 @@ impl State {
             lacking: &self.lacking,
             decoded: decoded.into_iter().map(|facts| keep_in(&room, facts)).collect(),
             room,
+            hear,
         };
-        if self.resolved && self.resolver.follows() {
+        if follows {
             self.resolver.update(&tree, change, &sink);
         } else {
             self.resolver.resolve(&tree, keep, &sink);
@@ -345,6 +359,7 @@ struct StateTree<'a> {
     lacking: &'a AtomicBool,
     decoded: Vec<OnceLock<Arc<FileFacts>>>,
     room: Room,
+    hear: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl Tree for StateTree<'_> {
@@ -378,6 +393,12 @@ impl Tree for StateTree<'_> {
 
     fn manifests(&self) -> &[Manifest] {
         self.manifests
+    }
+
+    fn hear(&self, round: usize, done: usize) {
+        let total = self.files.len();
+        let done = (round * total + done) / (ROUNDS + 1);
+        (self.hear)(Progress::Resolved { done, total });
     }
 }
 

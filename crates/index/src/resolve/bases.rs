@@ -1,5 +1,6 @@
 //! Whose members are whose: owners of definitions written elsewhere, bases, and the order in which ancestors are searched.
 
+use super::Keys;
 use super::languages::BaseOrder;
 use super::linker::{Ancestry, BaseLink, Linker, packed};
 use super::links::{is_type, member_name};
@@ -9,8 +10,10 @@ use super::words::{Key, Word, WordMap};
 use crate::model::FileId;
 use crate::tree::Tree;
 use rayon::prelude::*;
+use smallvec::SmallVec;
+use std::collections::HashSet;
 use std::sync::Arc;
-use syntax::facts::{BaseKind, Definition, FileFacts, Flags, Kind};
+use syntax::facts::{BaseKind, FileFacts, Flags, Kind};
 
 /// Most ancestors that a class is given.
 const MAX_ANCESTORS: usize = 64;
@@ -20,6 +23,23 @@ pub(super) type Owners = (Vec<(u32, Place, bool)>, Box<[Key]>);
 
 /// What the search for bases found, and what it looked at.
 pub(super) type Bases = (Vec<(Place, Vec<BaseLink>)>, Box<[Key]>);
+
+/// Orders of lookup as far as they are found, and the bases of partial types, which are put together once for all parts.
+#[derive(Default)]
+pub(super) struct Lineages {
+    pub(super) done: WordMap<u64, Ancestry>,
+    groups: WordMap<Word, Box<[BaseLink]>>,
+}
+
+impl Lineages {
+    /// Goes on with orders that are known already.
+    pub(super) fn of(done: WordMap<u64, Ancestry>) -> Lineages {
+        Lineages {
+            done,
+            groups: WordMap::default(),
+        }
+    }
+}
 
 impl Linker {
     pub(super) fn gather_owners(&mut self, tree: &dyn Tree) {
@@ -39,12 +59,15 @@ impl Linker {
                     .entry((packed(owner), name))
                     .or_default()
                     .push(member);
+                self.merge_outside(owner, name);
+                self.star_outside(owner, name);
             }
             if self.follows {
                 self.parts[file].outside = outside;
                 self.parts[file].owners = owners;
             }
         }
+        self.stars.forget_tables();
     }
 
     /// Writes the owners into the links of a file.
@@ -80,6 +103,7 @@ impl Linker {
         let notes = Notes::default();
         let view = View::new(self, Stage::Names, self.follows.then_some(&notes));
         let owners = self.find_owners(file, tree, view);
+        self.steps.add();
         (owners, notes.into_keys([]))
     }
 
@@ -141,9 +165,7 @@ impl Linker {
         for (file, (part, notes)) in bases.into_iter().enumerate() {
             for (class, bases) in &part {
                 for &base in bases {
-                    if let Value::Class(parent) | Value::Function(parent) = base.value
-                        && !base.part
-                    {
+                    if let Some(parent) = base.class() {
                         self.heirs
                             .entry(packed(parent))
                             .or_default()
@@ -158,17 +180,30 @@ impl Linker {
                 self.parts[file].bases = part;
             }
         }
-        let mut ancestries = WordMap::default();
+        let mut lineages = Lineages::default();
         for &class in &classes {
-            self.linearise(class, &mut ancestries);
+            if self.has_bases(class) {
+                self.linearise(class, &mut lineages);
+            }
         }
-        self.ancestries = ancestries;
+        self.ancestries = lineages.done;
+        let mut nobody = Keys::default();
+        for class in self.merged_parts() {
+            self.merge_extended(class, &mut nobody);
+            self.merge_inheriting(class, &mut nobody);
+        }
+    }
+
+    /// Whether the order of lookup of `class` holds more than itself by what it says, or by what other parts of it say.
+    pub(super) fn has_bases(&self, class: Place) -> bool {
+        self.bases.contains_key(&packed(class)) || self.group_of(class).is_some()
     }
 
     pub(super) fn bases_of(&self, file: u32, tree: &dyn Tree) -> Bases {
         let notes = Notes::default();
         let view = View::new(self, Stage::Owners, self.follows.then_some(&notes));
         let bases = self.find_bases(file, tree, view);
+        self.steps.add();
         (bases, notes.into_keys([]))
     }
 
@@ -186,10 +221,12 @@ impl Linker {
         let facts = tree.facts(FileId(file));
         for (id, definition) in facts.definitions.iter().enumerate() {
             let place = view.place(file, id as u32);
-            let mut bases = other_parts(view, place, definition);
-            if definition.bases.is_empty() && bases.is_empty() {
+            // Other parts may say what this one does not.
+            let is_partial = is_type(definition.kind) && definition.flags.contains(Flags::EXTENSION);
+            if definition.bases.is_empty() && !is_partial {
                 continue;
             }
+            let mut bases = Vec::with_capacity(definition.bases.len());
             for base in &definition.bases {
                 let values = view.static_values(file, &facts, base.type_, 8);
                 let known = values
@@ -199,7 +236,6 @@ impl Linker {
                 bases.push(BaseLink {
                     value: known.or(values.first().copied()).unwrap_or(Value::Foreign),
                     kind: base.kind,
-                    part: false,
                 });
             }
             let class = if definition.kind == Kind::Extension {
@@ -220,7 +256,8 @@ impl Linker {
 
     /// Gives `class` and everything above it an order of lookup. Parents first, without recursion: a chain of classes may be
     /// as long as a file.
-    pub(super) fn linearise(&self, class: Place, done: &mut WordMap<u64, Ancestry>) {
+    pub(super) fn linearise(&self, class: Place, lineages: &mut Lineages) {
+        let Lineages { done, groups } = lineages;
         let mut stack: Vec<(Place, Vec<BaseLink>, usize)> = Vec::new();
         let mut entered = Some(class);
         loop {
@@ -233,12 +270,20 @@ impl Linker {
                     open: true,
                 };
                 done.insert(packed(class), alone);
-                let parts = self.other_parts(class).flat_map(|part| self.bases(part));
-                let bases = self.bases(class).chain(parts).filter(|base| !base.part);
-                let (mut mixed, other): (Vec<BaseLink>, _) = bases.partition(|base| base.kind == BaseKind::Mixes);
+                let group = self.group_of(class).map(|group| {
+                    let bases = groups.entry(group).or_insert_with(|| self.bases_of_group(group));
+                    &bases[..]
+                });
+                let is_mixed = |base: &&BaseLink| base.kind == BaseKind::Mixes;
                 // What is mixed in last is asked first.
-                mixed.reverse();
-                stack.push((class, [mixed, other].concat(), 0));
+                let own: SmallVec<[BaseLink; 4]> = self.bases(class).collect();
+                let mixed = group.unwrap_or(&own[..]).iter().rev().filter(is_mixed);
+                let other = own
+                    .iter()
+                    .chain(group.unwrap_or_default())
+                    .filter(|base| !is_mixed(base));
+                let bases = mixed.chain(other).copied().collect();
+                stack.push((class, bases, 0));
             }
             let Some((class, bases, next)) = stack.last_mut() else {
                 return;
@@ -257,6 +302,22 @@ impl Linker {
                 }
             }
         }
+    }
+
+    /// The bases of all parts of a type, each once: the last place counts of what is mixed in, and the first of others.
+    fn bases_of_group(&self, group: Word) -> Box<[BaseLink]> {
+        let all: Vec<BaseLink> = self
+            .parts_of_group(group)
+            .iter()
+            .flat_map(|&part| self.bases(part))
+            .collect();
+        let mut seen: HashSet<(Value, bool)> = HashSet::new();
+        let mixed = all.iter().rev().filter(|base| base.kind == BaseKind::Mixes);
+        let mut mixed: Vec<BaseLink> = mixed.filter(|base| seen.insert((base.value, true))).copied().collect();
+        mixed.reverse();
+        let others = all.iter().filter(|base| base.kind != BaseKind::Mixes);
+        mixed.extend(others.filter(|base| seen.insert((base.value, false))));
+        mixed.into()
     }
 
     fn order_ancestors(&self, class: Place, bases: &[BaseLink], done: &WordMap<u64, Ancestry>) -> Ancestry {
@@ -300,20 +361,6 @@ impl Linker {
             "py:builtins::object" | "py:abc::ABC" | "py:typing::Protocol" | "py:typing::Generic"
         )
     }
-}
-
-/// The other parts of a type that is written in several.
-fn other_parts(view: View<'_>, place: Place, definition: &Definition) -> Vec<BaseLink> {
-    if !is_type(definition.kind) || !definition.flags.contains(Flags::EXTENSION) {
-        return Vec::new();
-    }
-    let others = view.parts(place).iter().filter(|&&part| part != place);
-    let as_base = |&part: &Place| BaseLink {
-        value: Value::Class(part),
-        kind: BaseKind::Extends,
-        part: true,
-    };
-    others.map(as_base).collect()
 }
 
 /// C3: repeatedly takes the first head that is in no other list's tail. When the hierarchy is inconsistent, falls back to

@@ -108,7 +108,7 @@ impl Evaluation<'_> {
                     let values = arguments.get(2);
                     for object in self.expand(arguments.get(0).facts()).facts() {
                         if let Value::Instance(class) | Value::Class(class) = object.value {
-                            self.contribute(Key::field(class, name), values.facts(), Evidence::FollowedValue);
+                            self.contribute(self.linker.field(class, name), values.facts(), Evidence::FollowedValue);
                         }
                     }
                 }

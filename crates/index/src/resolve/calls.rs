@@ -222,7 +222,7 @@ impl Evaluation<'_> {
                     let receiver = Fact::new(Value::Instance(class), fact.evidence);
                     self.invoke(found.member, Some(receiver), arguments, set);
                 }
-                for &underlying in self.read(Key::field(class, UNDERLYING)).facts() {
+                for &underlying in self.read(self.linker.field(class, UNDERLYING)).facts() {
                     if let Value::Object(object) = underlying.value {
                         let held = self.read(Key::result_of_object(object));
                         add_held(set, held.facts(), fact.evidence);

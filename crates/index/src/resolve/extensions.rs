@@ -12,11 +12,15 @@ use super::evaluate::Evaluation;
 use super::linker::{EXTENSIONS, Found, MAX_CHAIN};
 use super::links::{ModuleTarget, NONE, NameLink};
 use super::overloads::Fit;
+use super::steps;
 use super::type_names::TypeName;
 use super::value::{Fact, Place, Set, Value};
 use super::view::View;
 use super::words::{Key, Word};
 use crate::model::Evidence;
+
+/// So many places are copied in a step.
+const STEP: usize = 64;
 
 /// Of how many types the extensions of one name may be, where nothing is known of the receiver: past that the name says nothing.
 const MAX_GUESSED: usize = 4;
@@ -27,6 +31,7 @@ impl View<'_> {
         let mut found: SmallVec<[Place; 4]> = SmallVec::new();
         let mut add = |package: Word| {
             let places = self.package_places(package.then(EXTENSIONS), name);
+            steps::count(places.map_or(0, <[Place]>::len) / STEP);
             found.extend_from_slice(places.unwrap_or_default());
         };
         if let Some(package) = self.tables.maps.package_of(file) {
@@ -39,8 +44,10 @@ impl View<'_> {
                 add(package);
             }
         }
-        found.sort_unstable();
-        found.dedup();
+        if !found.is_sorted_by(|one, next| one < next) {
+            found.sort_unstable();
+            found.dedup();
+        }
         found
     }
 }
@@ -108,6 +115,9 @@ impl Evaluation<'_> {
             if !types.contains(&extended) {
                 types.push(extended);
             }
+            if guessed && types.len() > MAX_GUESSED {
+                return Set::default();
+            }
             // Where it is left out, the library has such a member itself.
             let is_left_out = self
                 .linker
@@ -125,7 +135,6 @@ impl Evaluation<'_> {
         match types.len() {
             0 | 1 => set,
             _ if !guessed => set,
-            several if several > MAX_GUESSED => Set::default(),
             _ => {
                 let mut candidates = Set::default();
                 candidates.extend_at_best(set.facts(), Evidence::Candidate);

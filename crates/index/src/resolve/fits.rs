@@ -46,10 +46,12 @@ impl View<'_> {
             return None;
         };
         let mut top = self.package_places(package, name).unwrap_or_default().iter();
-        let types = || self.qualified_types(package).unwrap_or_default().iter();
-        let mut members = types().flat_map(|&class| self.inherited_members(class, name));
         let found = top.find_map(|&place| self.type_of_variable(place));
-        found.or_else(|| members.find_map(|member| self.type_of_variable(member)))
+        found.or_else(|| {
+            let types = self.types_to_ask(package).unwrap_or_default().into_iter();
+            let mut members = types.flat_map(|class| self.inherited_members(class, name));
+            members.find_map(|member| self.type_of_variable(member))
+        })
     }
 }
 

@@ -55,22 +55,78 @@ impl View<'_> {
 
     /// Of several definitions, those nearest to `file`; none when too many are equally near.
     pub(super) fn nearest(&self, file: u32, places: &[Place]) -> SmallVec<[Place; 2]> {
-        let declared = |place: &Place| {
-            self.definition(*place)
-                .is_none_or(|link| link.flags.contains(Flags::DECLARATION))
+        let is_defined = |place: &Place| {
+            let link = self.definition(*place);
+            link.is_some_and(|link| !link.flags.contains(Flags::DECLARATION))
         };
-        let mut kept: SmallVec<[Place; 2]> = places.iter().copied().filter(|place| !declared(place)).collect();
-        if kept.is_empty() {
-            kept = places.into();
+        if places.iter().any(is_defined) {
+            self.nearest_of(file, places, is_defined)
+        } else {
+            self.nearest_of(file, places, |_| true)
         }
-        if kept.len() > 1 {
-            let best = kept.iter().map(|place| self.nearness(file, *place)).max();
-            kept.retain(|place| Some(self.nearness(file, *place)) == best);
+    }
+
+    /// Of the places that count, those nearest to `file`. Places are in the order of their paths, so those of one file are together, and
+    /// so are those with the most directories in common, around where the file itself would be: a namespace may be opened in thousands
+    /// of files, of which only these are looked at.
+    fn nearest_of(&self, file: u32, places: &[Place], counts: impl Fn(&Place) -> bool) -> SmallVec<[Place; 2]> {
+        let of_file = |file: u32| {
+            let start = places.partition_point(|place| place.file < file);
+            let end = start + places[start..].partition_point(|place| place.file == file);
+            (start, end)
+        };
+        let (start, end) = of_file(file);
+        let mut kept: SmallVec<[Place; 2]> = places[start..end].iter().copied().filter(&counts).collect();
+        if kept.is_empty() {
+            kept = self.included(file, |other| {
+                let (start, end) = of_file(other);
+                places[start..end].iter().copied().filter(&counts).collect()
+            });
+        }
+        if kept.is_empty() {
+            let common = |place: &Place| self.common_directories(file, place.file);
+            let before = || places[..start].iter().rev().filter(|place| counts(place));
+            let after = || places[end..].iter().filter(|place| counts(place));
+            let best = before().next().into_iter().chain(after().next()).map(common).max();
+            let is_near = |place: &&Place| Some(common(place)) == best;
+            kept.extend(before().take_while(is_near).take(MAX_CANDIDATES + 1).copied());
+            kept.reverse();
+            kept.extend(after().take_while(is_near).take(MAX_CANDIDATES + 1).copied());
         }
         if kept.len() > MAX_CANDIDATES {
             kept.clear();
         }
         kept
+    }
+
+    /// Of what `found` gives for the files that `file` includes itself, that of those with the most directories in common.
+    fn included(&self, file: u32, found: impl Fn(u32) -> SmallVec<[Place; 2]>) -> SmallVec<[Place; 2]> {
+        let targets = self.own(file).imports.iter().filter_map(|import| match import.target {
+            ModuleTarget::File(other) if other != file => Some(other),
+            _ => None,
+        });
+        let mut targets: SmallVec<[u32; 16]> = targets.collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let (mut best, mut kept) = (0, SmallVec::new());
+        for other in targets {
+            let places = found(other);
+            let common = self.common_directories(file, other);
+            if places.is_empty() || (common < best && !kept.is_empty()) {
+                continue;
+            }
+            if common > best {
+                kept.clear();
+            }
+            best = common;
+            kept.extend(places);
+        }
+        kept
+    }
+
+    fn common_directories(&self, one: u32, other: u32) -> usize {
+        let (one, other) = (self.directories_of(one), self.directories_of(other));
+        one.iter().zip(other).take_while(|(one, other)| one == other).count()
     }
 
     /// Leaves out declarations whose definition is there too.
@@ -87,20 +143,5 @@ impl View<'_> {
             .map(parameters)
             .collect();
         places.retain(|place| !is_declaration(*place) || !defined.contains(&parameters(*place)));
-    }
-
-    /// In the file itself, in a file that it includes, then by the number of directories in common.
-    fn nearness(&self, file: u32, place: Place) -> (u8, usize) {
-        if place.file == file {
-            return (2, 0);
-        }
-        let included = self
-            .own(file)
-            .imports
-            .iter()
-            .any(|import| import.target == ModuleTarget::File(place.file));
-        let (here, there) = (self.directories_of(file), self.directories_of(place.file));
-        let common = here.iter().zip(there).take_while(|(here, there)| here == there).count();
-        (u8::from(included), common)
     }
 }

@@ -14,8 +14,11 @@ use syntax::facts::{BaseKind, Expression, FileFacts, Flags, ImportForm, Kind, Na
 use super::calls::receiver_index;
 use super::languages::{ALL, BaseOrder, Compiled, policy_of};
 use super::links::{DefinitionLink, Links, ModuleTarget, NONE, NameLink, has_parts, is_of_tests, is_type, shapes};
+use super::merged::Merged;
 use super::modules::{ImportSite, Maps, Modules, Registry, Site};
 use super::satisfaction::Shapes;
+use super::stars::Stars;
+use super::steps::Steps;
 use super::value::{Place, Value};
 use super::view::{Notes, Stage, View};
 use super::words::{Externals, Key, Word, WordMap, mix};
@@ -55,8 +58,16 @@ pub struct BaseLink {
     pub value: Value,
     /// In which way it is taken.
     pub kind: BaseKind,
-    /// Not a base but another part of the same type, whose bases count as well: C#'s partial types.
-    pub part: bool,
+}
+
+impl BaseLink {
+    /// The class, where it is one of the tree.
+    pub(super) fn class(self) -> Option<Place> {
+        match self.value {
+            Value::Class(class) | Value::Function(class) => Some(class),
+            _ => None,
+        }
+    }
 }
 
 /// A class and its ancestors in the order of lookup.
@@ -84,6 +95,12 @@ pub struct Linker {
     pub(super) qualified_types: WordMap<Word, SmallVec<[Place; 1]>>,
     /// The qualified name of each part of a namespace or of a partial type.
     pub(super) namespaces: WordMap<u64, Word>,
+    /// What the parts of namespaces and partial types have in common.
+    pub(super) merged: Merged,
+    /// Imports of everything.
+    pub(super) stars: Stars,
+    /// How many steps lookups took so far.
+    pub(super) steps: Steps,
     /// Members written outside of their owner.
     pub(super) outside_members: WordMap<(u64, Word), SmallVec<[Place; 1]>>,
     /// Bases as written, by class, with the file that says so.
@@ -179,6 +196,9 @@ impl Linker {
             package_names: WordMap::default(),
             qualified_types: WordMap::default(),
             namespaces: WordMap::default(),
+            merged: Merged::default(),
+            stars: Stars::default(),
+            steps: Steps::default(),
             outside_members: WordMap::default(),
             bases: WordMap::default(),
             ancestries: WordMap::default(),
@@ -196,6 +216,8 @@ impl Linker {
             part.import_notes = notes;
         }
         linker.gather_names();
+        linker.gather_merged();
+        linker.gather_stars();
         linker.gather_owners(tree);
         linker.gather_bases(tree);
         linker.gather_satisfied();
@@ -232,14 +254,6 @@ impl Linker {
     pub(super) fn heirs(&self, class: Place) -> impl Iterator<Item = Place> + '_ {
         let heirs = self.heirs.get(&packed(class));
         heirs.into_iter().flatten().map(|&(_, heir)| heir)
-    }
-
-    /// The other parts of a type that is written in several.
-    pub(super) fn other_parts(&self, class: Place) -> impl Iterator<Item = Place> + '_ {
-        self.bases(class).filter_map(|base| match base.value {
-            Value::Class(part) if base.part => Some(part),
-            _ => None,
-        })
     }
 
     fn gather_names(&mut self) {

@@ -249,7 +249,7 @@ impl Evaluation<'_> {
         let known_before = known_facts(set);
         self.type_member(class, after_itself, known, name, set, Reach::Instance);
         if self.policy.policy.class_member == "constructor" && known_facts(set) == known_before {
-            let behind = self.read(Key::field(class, Word::of(FALLBACK)));
+            let behind = self.read(self.linker.field(class, Word::of(FALLBACK)));
             for base in behind.facts() {
                 let Value::Object(object) = base.value else { continue };
                 for held in self.read(Key::content(object, name)).facts() {
@@ -313,9 +313,9 @@ impl Evaluation<'_> {
                     hit |= add(self, member, class, evidence, set);
                     overloads.push(member);
                 }
-                let mut held = self.read(Key::field(owner, name));
                 // What a partial type holds may be declared in any of its parts.
-                for &part in linker.parts(owner).iter().filter(|&&part| part != owner) {
+                let mut held = self.read(linker.field(owner, name));
+                for &part in linker.unmarked_parts(owner) {
                     let more = self.read(Key::field(part, name));
                     add_held(&mut held, more.facts(), evidence);
                 }
@@ -531,7 +531,7 @@ impl Evaluation<'_> {
 
     /// The elements of the type that `class` is made of: instances stand for themselves, as arrays of them leave no trace.
     fn add_underlying(&mut self, class: Place, known: Evidence, set: &mut Set) -> bool {
-        let underlying = self.read(Key::field(class, UNDERLYING));
+        let underlying = self.read(self.linker.field(class, UNDERLYING));
         for &fact in underlying.facts() {
             match fact.value {
                 Value::Object(object) => self.add_content(object, ALL, known.max(fact.evidence), set),

@@ -48,6 +48,7 @@ mod linkage;
 pub mod linker;
 pub mod links;
 mod members;
+mod merged;
 pub mod modules;
 mod names;
 mod numbers;
@@ -58,7 +59,9 @@ mod relink;
 mod satisfaction;
 mod scopes;
 mod slots;
+mod stars;
 mod static_values;
+mod steps;
 pub mod tables;
 mod type_names;
 pub mod value;
@@ -67,7 +70,7 @@ pub mod words;
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -108,6 +111,8 @@ const MANY: u32 = u32::MAX;
 #[derive(Default)]
 pub struct Resolver {
     state: Option<(Slots, State)>,
+    /// What the last resolution took.
+    steps: u64,
 }
 
 /// Everything that the last resolution said. Replaying an edit round by round against it gives, by construction, what
@@ -144,16 +149,21 @@ impl Resolve for Resolver {
     fn resolve(&mut self, tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) {
         self.state = None;
         if keep == Keep::Nothing {
-            drop(resolve_all(tree, keep, sink));
+            self.steps = resolve_all(tree, keep, sink).1;
             return;
         }
         let slots = Slots::spread(tree.file_count());
-        let state = resolve_all(&SlottedTree::new(tree, &slots), keep, &by_rank(&slots, sink));
+        let (state, steps) = resolve_all(&SlottedTree::new(tree, &slots), keep, &by_rank(&slots, sink));
+        self.steps = steps;
         self.state = state.map(|state| (slots, state));
     }
 
     fn follows(&self) -> bool {
         self.state.is_some()
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
     }
 
     fn update(&mut self, tree: &dyn Tree, change: &Change, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) {
@@ -176,7 +186,9 @@ impl Resolver {
         let Some(relinked) = state.linker.update(&slotted, &state.packages, &mut change) else {
             return false;
         };
+        let before = state.linker.steps.get();
         state.replay(&slotted, &change, relinked, &by_rank(&slots, sink));
+        self.steps = state.linker.steps.get() - before;
         self.state = Some((slots, state));
         true
     }
@@ -194,8 +206,8 @@ fn by_rank<'a>(
     }
 }
 
-/// Resolves every file; returns what updates need, if they are to come.
-fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) -> Option<State> {
+/// Resolves every file; returns what updates need, if they are to come, and how many steps it took.
+fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile) + Sync)) -> (Option<State>, u64) {
     let packages = Packages::read(tree.manifests());
     let follows = keep == Keep::ForUpdates;
     let linker = Linker::new(tree, &packages, follows);
@@ -212,9 +224,16 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
     for number in 0..ROUNDS {
         let keep_edges = number > 0 && known <= MAX_KEPT;
         let sought = changed.as_ref().map(Sought::new);
+        let done = AtomicUsize::new(0);
         let next: Vec<Option<(Said, Option<ResolvedFile>)>> = (0..files)
             .into_par_iter()
             .map(|file| {
+                if is_file[file] {
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    if done.is_multiple_of(64) {
+                        tree.hear(number, done);
+                    }
+                }
                 let affected = is_file[file]
                     && sought
                         .as_ref()
@@ -267,7 +286,8 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
             reads
         })
         .collect();
-    follows.then(|| {
+    let steps = linker.steps.get();
+    let state = follows.then(|| {
         rounds.push(before);
         State {
             packages,
@@ -275,7 +295,8 @@ fn resolve_all(tree: &dyn Tree, keep: Keep, sink: &(dyn Fn(FileId, ResolvedFile)
             rounds,
             read,
         }
-    })
+    });
+    (state, steps)
 }
 
 impl State {
@@ -552,6 +573,7 @@ fn say(
         left.reads = reads.clone();
         shelf.put(file, left);
     }
+    linker.steps.add();
     let said = Said { contributions, reads };
     (said, edges)
 }
@@ -572,6 +594,7 @@ fn emit(
     let edges = emit::edges(&mut evaluation);
     let reads = evaluation.reads();
     evaluation.retire();
+    linker.steps.add();
     (edges, all_reads(linker, notes, before, reads))
 }
 

@@ -148,6 +148,7 @@ impl Maps {
             }
             let (container, name) = child;
             keys.insert(Key::child(container, name));
+            keys.insert(Key::star(name));
             let count = self.parents.entry(container).or_default();
             *count = *count + u32::from(before.is_none()) - u32::from(now.is_none());
             if *count == 0 {
@@ -201,6 +202,11 @@ impl Maps {
     /// What `container` has under `name`.
     pub fn child(&self, container: Word, name: Word) -> Option<ModuleTarget> {
         self.children.get(&(container, name)).copied()
+    }
+
+    /// All children, in no order.
+    pub(super) fn children(&self) -> impl Iterator<Item = (Word, Word)> + '_ {
+        self.children.keys().copied()
     }
 
     /// The container whose modules are members of the file.

@@ -107,7 +107,7 @@ impl Evaluation<'_> {
                     match object.value {
                         Value::Instance(class) | Value::Class(class) | Value::Function(class) => {
                             let facts = self.told_to(class, facts);
-                            self.contribute(Key::field(class, word), &facts, Evidence::Lexical);
+                            self.contribute(self.linker.field(class, word), &facts, Evidence::Lexical);
                         }
                         Value::Object(object) => self.fill(object, word, facts),
                         Value::Module(file) => self.contribute(Key::variable(file, word), facts, Evidence::Lexical),
@@ -173,7 +173,7 @@ impl Evaluation<'_> {
         {
             let values = self.instances(self.facts_of(type_));
             self.contribute(
-                Key::field(place, UNDERLYING),
+                self.linker.field(place, UNDERLYING),
                 values.facts(),
                 Evidence::DeclaredReceiver,
             );
@@ -182,7 +182,7 @@ impl Evaluation<'_> {
         match (definition.kind, definition.result, owner) {
             (Kind::EnumMember, _, Some(owner)) => {
                 let member = Fact::new(Value::Instance(owner), Evidence::DeclaredReceiver);
-                self.contribute(Key::field(owner, word), &[member], Evidence::DeclaredReceiver);
+                self.contribute(self.linker.field(owner, word), &[member], Evidence::DeclaredReceiver);
             }
             (Kind::TypeAlias, Some(type_), None) => {
                 let types = self.set_of(type_);
@@ -190,11 +190,15 @@ impl Evaluation<'_> {
             }
             (Kind::TypeAlias, Some(type_), Some(owner)) => {
                 let types = self.set_of(type_);
-                self.contribute(Key::field(owner, word), types.facts(), Evidence::Lexical);
+                self.contribute(self.linker.field(owner, word), types.facts(), Evidence::Lexical);
             }
             (_, Some(type_), Some(owner)) => {
                 let values = self.instances(self.facts_of(type_));
-                self.contribute(Key::field(owner, word), values.facts(), Evidence::DeclaredReceiver);
+                self.contribute(
+                    self.linker.field(owner, word),
+                    values.facts(),
+                    Evidence::DeclaredReceiver,
+                );
             }
             _ => {}
         }
@@ -209,7 +213,7 @@ impl Evaluation<'_> {
         let word = self.word(binding.name);
         let key = match (scope.kind, scope.definition) {
             (ScopeKind::File, _) => Key::variable(self.file, word),
-            (ScopeKind::Type | ScopeKind::Module, Some(class)) => Key::field(self.place(class), word),
+            (ScopeKind::Type | ScopeKind::Module, Some(class)) => self.linker.field(self.place(class), word),
             _ => return,
         };
         let mut sources: SmallVec<[Source; 4]> = SmallVec::new();

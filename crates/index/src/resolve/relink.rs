@@ -7,14 +7,16 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 use syntax::facts::Kind;
 
+use super::bases::Lineages;
 use super::languages::policy_of;
 use super::linker::{BaseLink, Linker, packed, register, resolve_imports};
 use super::links::{DefinitionLink, ExportLink, ImportLink, Links, NameLink, has_parts, is_of_tests, shapes};
+use super::merged::Touched;
 use super::modules::Modules;
 use super::numbers::{DEFINITION_BITS, EXPRESSION_BITS, Numbers, match_ends};
-use super::value::{Place, Value};
+use super::value::Place;
 use super::view::Notes;
-use super::words::{Key, Word, WordMap};
+use super::words::{Key, Word, WordMap, WordSet};
 use super::{Keys, Sought, by_nobody};
 use crate::model::FileId;
 use crate::packages::Packages;
@@ -35,12 +37,15 @@ impl Linker {
             return None;
         }
         let mut changed = Keys::default();
+        let edited: Vec<u32> = change.modified.iter().map(|file| file.0).collect();
+        let shapes = self.shapes_before(&edited);
+        let mut touched = Touched::default();
         let mut newer: Vec<(u32, Links)> = Vec::with_capacity(change.modified.len());
         for &file in &change.modified {
             newer.push((file.0, self.newer_links(tree, change, file, &mut changed)?));
         }
         if !change.added.is_empty() || !change.removed.is_empty() {
-            self.follow_files(tree, packages, change, &mut newer, &mut changed);
+            self.follow_files(tree, packages, change, &mut newer, &mut changed, &mut touched);
         }
         let resolved: Vec<(u32, Links, Box<[Key]>)> = newer
             .into_par_iter()
@@ -59,11 +64,13 @@ impl Linker {
             .collect();
         for (file, links, notes) in resolved {
             self.parts[file as usize].import_notes = notes;
-            self.exchange(file, links, &mut changed);
+            self.exchange(file, links, &mut changed, &mut touched);
         }
+        self.settle_merged(&mut touched, &shapes, &mut changed);
+        self.update_stars(touched.stars, &mut changed);
         let modified: Vec<u32> = change.modified.iter().map(|file| file.0).collect();
         let searched = self.update_owners(tree, &modified, &mut changed);
-        let classes = self.update_bases(tree, &modified, &mut changed);
+        let classes = self.update_bases(tree, &modified, &touched, &mut changed);
         self.update_ancestries(&classes, &mut changed);
         let structural = |class: &Place| self.policy(class.file).policy.structural;
         let lineages = classes.iter().any(structural);
@@ -80,6 +87,7 @@ impl Linker {
         change: &mut Change,
         newer: &mut Vec<(u32, Links)>,
         changed: &mut Keys,
+        touched: &mut Touched,
     ) {
         // What a file added to the tables is told by where it stands, so it leaves before the others are registered.
         let (gone, mut others): (Vec<_>, Vec<_>) = std::mem::take(newer)
@@ -87,7 +95,7 @@ impl Linker {
             .partition(|(file, _)| change.removed.contains(&FileId(*file)));
         for (file, links) in gone {
             self.parts[file as usize].import_notes = Box::default();
-            self.exchange(file, links, changed);
+            self.exchange(file, links, changed, touched);
         }
         let mut moved: Vec<u32> = change.added.iter().chain(&change.removed).map(|file| file.0).collect();
         moved.sort_unstable();
@@ -96,6 +104,7 @@ impl Linker {
             register(&mut self.maps, tree, packages, *file, links);
         }
         let mut led = self.maps.settle();
+        touched.stars |= !led.is_empty();
         for &file in &moved {
             let path = Some(tree.path(FileId(file))).filter(|path| !path.is_empty());
             self.maps.set_project(file, path.unwrap_or_default());
@@ -168,8 +177,9 @@ impl Linker {
     }
 
     /// Puts the links of a newer version into place, with the names that the file adds to the tables.
-    fn exchange(&mut self, file: u32, links: Links, changed: &mut Keys) {
+    fn exchange(&mut self, file: u32, links: Links, changed: &mut Keys, touched: &mut Touched) {
         let old = self.links[file as usize].clone();
+        touched.stars |= self.differs_in_stars(file, &old, &links, changed);
         difference(file, &old, &links, changed);
         for (less, more) in [(&old.fields, &links.fields), (&links.fields, &old.fields)] {
             let is_new = std::ptr::eq(less, &old.fields);
@@ -203,12 +213,13 @@ impl Linker {
         exchange_places(
             &mut self.qualified_types,
             file,
-            parts,
+            parts.clone(),
             |word| word,
             |word| {
                 changed.insert(Key::qualified(word));
             },
         );
+        self.exchange_merged((&parts.0, &parts.1), (&old, &links), changed, touched);
         self.links[file as usize] = Arc::new(links);
     }
 
@@ -254,16 +265,25 @@ impl Linker {
             }
             let outside = self.outside_part(file, &owners);
             let parts = (before, outside.clone());
+            let mut exchanged: Vec<(Place, Word)> = Vec::new();
             exchange_places(
                 &mut self.outside_members,
                 file,
                 parts,
                 |(owner, name)| (packed(owner), name),
-                |(owner, name)| {
-                    changed.insert(Key::member(owner, name));
-                    changed.insert(Key::members(owner));
-                },
+                |owned| exchanged.push(owned),
             );
+            for (owner, name) in exchanged {
+                changed.insert(Key::member(owner, name));
+                changed.insert(Key::members(owner));
+                if self.star_outside(owner, name) {
+                    changed.insert(Key::star(name));
+                    self.stars.forget_tables();
+                }
+                if let Some(container) = self.merge_outside(owner, name) {
+                    changed.insert(Key::merged(container, name));
+                }
+            }
             let part = &mut self.parts[file as usize];
             part.owners = owners;
             part.outside = outside;
@@ -272,10 +292,11 @@ impl Linker {
     }
 
     /// Searches for bases again where it is needed; returns the classes whose bases or heirs changed.
-    fn update_bases(&mut self, tree: &dyn Tree, modified: &[u32], changed: &mut Keys) -> Vec<Place> {
+    fn update_bases(&mut self, tree: &dyn Tree, modified: &[u32], touched: &Touched, changed: &mut Keys) -> Vec<Place> {
         let files = self.to_search(modified, changed, |linker, file| &linker.parts[file].base_notes);
         let found: Vec<_> = files.par_iter().map(|&file| self.bases_of(file, tree)).collect();
-        let mut classes = Vec::new();
+        let mut classes = touched.parts.clone();
+        let mut extended = Vec::new();
         for (&file, (bases, notes)) in files.iter().zip(found) {
             let part = &mut self.parts[file as usize];
             part.base_notes = notes;
@@ -289,27 +310,24 @@ impl Linker {
                     .collect()
             };
             let of_base = |part: &[(Place, BaseLink)]| -> Vec<(Place, Place)> {
-                let known = part.iter().filter_map(|&(class, base)| match base.value {
-                    Value::Class(parent) | Value::Function(parent) if !base.part => Some((parent, class)),
-                    _ => None,
-                });
+                let known = part.iter().filter_map(|&(class, base)| Some((base.class()?, class)));
                 known.collect()
             };
             let (before, now) = (of_class(&old), of_class(&bases));
-            // What was another part before may still take this one for its own.
-            classes.extend(before.iter().filter_map(|(_, base)| match base.value {
-                Value::Class(part) if base.part => Some(part),
-                _ => None,
-            }));
             exchange_all(&mut self.heirs, file, (of_base(&before), of_base(&now)), |base| {
                 changed.insert(Key::heirs(base));
                 classes.push(base);
+                extended.push(base);
             });
             exchange_all(&mut self.bases, file, (before, now), |class| {
                 changed.insert(Key::ancestry(class));
                 classes.push(class);
             });
         }
+        for base in extended {
+            self.merge_extended(base, changed);
+        }
+        classes.extend(touched.containers.iter().flat_map(|&word| self.partial_parts(word)));
         classes.sort_unstable();
         classes.dedup();
         classes
@@ -320,20 +338,14 @@ impl Linker {
         if classes.is_empty() {
             return;
         }
-        // Of two parts of a type, one alone may say that it is a part: the other does not know it.
-        let mut parts_of: WordMap<u64, SmallVec<[Place; 2]>> = WordMap::default();
-        for &(class, ref bases) in self.parts.iter().flat_map(|part| &part.bases) {
-            for base in bases.iter().filter(|base| base.part) {
-                if let Value::Class(part) = base.value {
-                    parts_of.entry(packed(part)).or_default().push(class);
-                }
-            }
-        }
         let mut below: Vec<Place> = classes.to_vec();
         let mut seen: WordMap<u64, ()> = below.iter().map(|&class| (packed(class), ())).collect();
+        let mut groups = WordSet::default();
         let mut next = 0;
         while next < below.len() {
-            let parts = parts_of.get(&packed(below[next])).into_iter().flatten().copied();
+            // Of two parts of a type, one alone may say that it is a part: the other does not know it.
+            let group = self.container_of(below[next]).filter(|group| groups.insert(*group));
+            let parts = group.into_iter().flat_map(|group| self.partial_parts(group));
             for heir in self.heirs(below[next]).chain(parts).collect::<SmallVec<[Place; 4]>>() {
                 if seen.insert(packed(heir), ()).is_none() {
                     below.push(heir);
@@ -341,26 +353,33 @@ impl Linker {
             }
             next += 1;
         }
-        let mut ancestries = std::mem::take(&mut self.ancestries);
-        let before: Vec<_> = below.iter().map(|&class| ancestries.remove(&packed(class))).collect();
+        let mut lineages = Lineages::of(std::mem::take(&mut self.ancestries));
+        let before: Vec<_> = below
+            .iter()
+            .map(|&class| lineages.done.remove(&packed(class)))
+            .collect();
         // Classes that inherit from themselves have their order from who comes first, so everybody comes as in a build from
         // nothing; those without bases have one as long as somebody inherits from them.
         for (class, _) in self.parts.iter().flat_map(|part| &part.bases) {
-            if seen.contains_key(&packed(*class)) {
-                self.linearise(*class, &mut ancestries);
+            if seen.contains_key(&packed(*class)) && self.has_bases(*class) {
+                self.linearise(*class, &mut lineages);
             }
         }
         for &class in &below {
             if self.heirs(class).next().is_some() {
-                self.linearise(class, &mut ancestries);
+                self.linearise(class, &mut lineages);
             }
         }
+        let ancestries = lineages.done;
         for (class, before) in below.iter().zip(before) {
             if ancestries.get(&packed(*class)) != before.as_ref() {
                 changed.insert(Key::ancestry(*class));
             }
         }
         self.ancestries = ancestries;
+        for class in below {
+            self.merge_inheriting(class, changed);
+        }
     }
 
     /// The modified files and those that looked at something that changed.
@@ -480,14 +499,17 @@ fn entries(links: &Links) -> Vec<(Word, Entry<'_>)> {
     names.chain(exports).chain(aliases).collect()
 }
 
-/// The keys about which the links of two versions of a file give different answers. Owners are not looked at.
-fn difference(file: u32, old: &Links, new: &Links, changed: &mut Keys) {
-    each_difference((entries(old), entries(new)), |word, _| {
-        changed.insert(Key::named(file, word));
-    });
+/// The names under which the links of two versions of a file lead elsewhere.
+pub(super) fn each_name(old: &Links, new: &Links, mut differs: impl FnMut(Word)) {
+    each_difference((entries(old), entries(new)), |word, _| differs(word));
     // Whether a name is exported or only bound decides who sees it.
     let exported = |links: &Links| -> Vec<(Word, ())> { links.exports.iter().map(|&(word, _)| (word, ())).collect() };
-    each_difference((exported(old), exported(new)), |word, _| {
+    each_difference((exported(old), exported(new)), |word, _| differs(word));
+}
+
+/// The keys about which the links of two versions of a file give different answers. Owners are not looked at.
+fn difference(file: u32, old: &Links, new: &Links, changed: &mut Keys) {
+    each_name(old, new, |word| {
         changed.insert(Key::named(file, word));
     });
     let wildcards = |links: &Links| -> Vec<ImportLink> {

@@ -3,7 +3,7 @@
 //! The rarest method of an interface decides who is looked at, so common ones (`String`, `Close`) cost nothing. After an edit
 //! only interfaces are tried again that ask for a method which came or went.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 use syntax::facts::{Flags, Kind};
@@ -141,6 +141,8 @@ impl Linker {
         }
         let view = View::new(self, Stage::Linked, None);
         let mut found = Vec::new();
+        // Interfaces that ask for the same methods have the same types, which are looked for once.
+        let mut known: HashMap<Vec<(Word, Word)>, Vec<Place>> = HashMap::new();
         for &interface in shapes.iter().flat_map(|shapes| &shapes.interfaces) {
             let required = self.required(interface);
             let rarest = required
@@ -152,14 +154,13 @@ impl Linker {
             if !wanted(interface, &required) {
                 continue;
             }
-            for class in self.with_heirs(candidates) {
-                if required
-                    .iter()
-                    .all(|&(name, shape)| has_method(view, class, name, shape))
-                {
-                    found.push((class, interface));
-                }
-            }
+            let has_all = |class: &Place| {
+                let mut methods = required.iter();
+                methods.all(|&(name, shape)| has_method(view, *class, name, shape))
+            };
+            let find = || self.with_heirs(candidates).into_iter().filter(has_all).collect();
+            let classes = known.entry(required.clone()).or_insert_with(find);
+            found.extend(classes.iter().map(|&class| (class, interface)));
         }
         found.sort_unstable();
         found.dedup();

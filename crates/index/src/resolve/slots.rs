@@ -164,6 +164,10 @@ impl Tree for SlottedTree<'_> {
         self.tree.manifests()
     }
 
+    fn hear(&self, round: usize, done: usize) {
+        self.tree.hear(round, done);
+    }
+
     fn find(&self, path: &str) -> Option<FileId> {
         let rank = self.tree.find(path)?;
         self.slots.numbers.get(rank.0 as usize).map(|&number| FileId(number))

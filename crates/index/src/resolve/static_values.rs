@@ -60,7 +60,7 @@ impl View<'_> {
             }
             Expression::Member { object, name } => {
                 let text = facts.text(name);
-                for value in self.static_values(file, facts, object, depth) {
+                for value in self.distinct(self.static_values(file, facts, object, depth)) {
                     self.static_member(value, Word::of(text), text, depth, &mut values);
                 }
             }
@@ -90,7 +90,7 @@ impl View<'_> {
         self.static_found(&names, depth, &mut current);
         for &word in rest {
             let mut next = SmallVec::new();
-            for value in current {
+            for value in self.distinct(current) {
                 self.static_member(value, word, "", depth, &mut next);
             }
             current = next;

@@ -2,12 +2,10 @@
 //! the readers of what changed look again.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 
 use smallvec::SmallVec;
 use syntax::facts::{Flags, ImportForm, Kind};
 
-use super::Keys;
 use super::languages::Compiled;
 use super::linker::{
     Ancestry, BaseLink, EXTENSIONS, Found, Linker, MAX_CHAIN, MAX_NAMES, MEMBERS, Names, decorated_name, packed, push,
@@ -18,6 +16,7 @@ use super::links::{
 };
 use super::value::{Place, Value};
 use super::words::{Externals, Key, Word};
+use super::{Keys, steps};
 
 /// How much of the linking is done, as far as a lookup may use it: each stage reads only the stages before, in a build from
 /// nothing and after an edit alike.
@@ -56,7 +55,7 @@ pub struct View<'a> {
     /// Texts of external names.
     pub externals: &'a Externals,
     pub(super) tables: &'a Linker,
-    stage: Stage,
+    pub(super) stage: Stage,
     notes: Option<&'a Notes>,
 }
 
@@ -72,6 +71,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn note(&self, key: Key) {
+        steps::count(1);
         if let Some(notes) = self.notes {
             notes.add(key);
         }
@@ -212,7 +212,7 @@ impl<'a> View<'a> {
             self.find_member(ModuleTarget::Package(package), name, text, MAX_CHAIN, &mut found);
         }
         if found.is_empty() {
-            self.find_in_wildcards(file, name, MAX_CHAIN, &mut found);
+            self.find_in_stars(file, name, MAX_CHAIN, &mut found);
         }
         let policy = self.policy(file).policy;
         let root = Word::of(policy.prefix).then(Word::of(""));
@@ -264,24 +264,24 @@ impl<'a> View<'a> {
     pub fn own_members(&self, class: Place, name: Word) -> SmallVec<[Place; 2]> {
         let mut found = SmallVec::new();
         // A namespace is all its parts, whichever file they are in, and so is a partial type.
-        match self.parts(class) {
-            [] => self.add_members(class, name, &mut found),
-            parts => parts.iter().for_each(|&part| self.add_members(part, name, &mut found)),
+        match self.container(class) {
+            None => {
+                self.note(Key::member(class, name));
+                self.add_members(class, name, &mut found);
+            }
+            Some(container) => {
+                if let Some(part) = self.canonical(container.then(name)) {
+                    return SmallVec::from_elem(part, 1);
+                }
+                for part in self.holders(class, container, name) {
+                    self.add_members(part, name, &mut found);
+                }
+            }
         }
         if found.len() > 1 && self.policy(class.file).policy.links_by_name {
             self.drop_declarations(&mut found);
         }
         found
-    }
-
-    /// All parts of a namespace or a partial type; of anything else none.
-    pub(super) fn parts(&self, class: Place) -> &'a [Place] {
-        if !self.policy(class.file).policy.packages_visible {
-            return &[];
-        }
-        self.note(Key::definition(class));
-        let word = self.tables.namespaces.get(&packed(class));
-        word.and_then(|&word| self.qualified_types(word)).unwrap_or_default()
     }
 
     /// One part stands for a type that is written in several: the first that has a constructor, else the first.
@@ -294,19 +294,14 @@ impl<'a> View<'a> {
         if classes.len() < 2 {
             return found;
         }
-        found.retain(|found| {
-            let Some(class) = class_of(found) else { return true };
-            let parts = self.parts(class);
-            let mut parts = parts.iter().filter(|part| classes.contains(part)).copied();
-            let first = parts.clone().next();
-            let makes = parts.find(|&part| !self.made_by(part).is_empty());
-            makes.or(first).is_none_or(|stands| stands == class)
-        });
+        let standing = self.standing(&classes);
+        found.retain(|found| class_of(found).is_none_or(|class| standing.contains(&class)));
         found
     }
 
+    /// Adds the members of one part alone; who asks notes it.
     fn add_members(&self, class: Place, name: Word, found: &mut SmallVec<[Place; 2]>) {
-        self.note(Key::member(class, name));
+        steps::count(1);
         if let Some(links) = self.tables.links.get(class.file as usize) {
             let members = links.members_of(class.id, name);
             // The last ones, because the last one counts where there are no overloads.
@@ -359,9 +354,8 @@ impl<'a> View<'a> {
                 return found;
             }
         }
-        match self.parts(class) {
-            [] => found.extend(self.made_by(class)),
-            parts => found.extend(parts.iter().flat_map(|&part| self.made_by(part))),
+        for part in self.making_parts(class) {
+            found.extend(self.made_by(part));
         }
         let name = self.definition(class).map_or(Word(0), |link| link.name);
         for member in self.own_members(class, member_name(Kind::Constructor, name, name)) {
@@ -396,7 +390,7 @@ impl<'a> View<'a> {
     /// The bases of a class as written.
     pub fn bases(&self, class: Place) -> impl Iterator<Item = BaseLink> + 'a {
         self.note(Key::ancestry(class));
-        self.tables.bases(class).filter(|base| !base.part)
+        self.tables.bases(class)
     }
 
     /// The classes that name `class` as base.
@@ -410,7 +404,7 @@ impl<'a> View<'a> {
             .flatten()
             .copied();
         let mut heirs: SmallVec<[Place; 4]> = self.tables.heirs(class).chain(satisfying).collect();
-        for &part in self.parts(class).iter().filter(|&&part| part != class) {
+        for part in self.extended_parts(class) {
             self.note(Key::heirs(part));
             heirs.extend(self.tables.heirs(part));
         }
@@ -426,14 +420,9 @@ impl<'a> View<'a> {
     /// Whether `class` is `ancestor` or below it.
     pub fn inherits(&self, class: Place, ancestor: Place) -> bool {
         class == ancestor
-            || self
-                .ancestry(class)
-                .is_some_and(|ancestry| ancestry.classes.contains(&ancestor) || self.is_part_of(ancestor, ancestry))
-    }
-
-    fn is_part_of(&self, class: Place, ancestry: &Ancestry) -> bool {
-        let parts = self.parts(class);
-        parts.iter().any(|part| ancestry.classes.contains(part))
+            || self.ancestry(class).is_some_and(|ancestry| {
+                ancestry.classes.contains(&ancestor) || self.has_part_among(ancestor, &ancestry.classes)
+            })
     }
 
     /// A definition as value; variables have none of their own.
@@ -453,12 +442,12 @@ impl<'a> View<'a> {
             return;
         };
         if self.find_export_here(file, name, depth, found) {
-            self.find_in_wildcards(file, name, depth, found);
+            self.find_in_stars(file, name, depth, found);
         }
     }
 
     /// What the file itself exports under `name`; says whether it may come through a wildcard instead.
-    fn find_export_here(&self, file: u32, name: Word, depth: u8, found: &mut Names) -> bool {
+    pub(super) fn find_export_here(&self, file: u32, name: Word, depth: u8, found: &mut Names) -> bool {
         self.note(Key::named(file, name));
         let links = &self.tables.links[file as usize];
         if let Some(export) = links.export(name) {
@@ -483,42 +472,6 @@ impl<'a> View<'a> {
             self.push_module(module, found);
         }
         found.is_empty()
-    }
-
-    pub(super) fn find_in_wildcards(&self, file: u32, name: Word, depth: u8, found: &mut Names) {
-        if self.tables.links[file as usize].wildcards.is_empty() {
-            return self.note(Key::wildcards(file));
-        }
-        self.search_wildcards(file, name, depth, &mut HashSet::from([file]), found);
-    }
-
-    /// Files that take every name of each other are legion (and circular) where a `require` does that: each is asked once.
-    fn search_wildcards(&self, file: u32, name: Word, depth: u8, seen: &mut HashSet<u32>, found: &mut Names) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        self.note(Key::wildcards(file));
-        let links = &self.tables.links[file as usize];
-        // Of two wildcards that both have the name, the later one wins where they run in order.
-        for &import in links.wildcards.iter().rev() {
-            match self.target_of(&links.imports[import as usize], depth) {
-                ModuleTarget::File(other) if seen.insert(other) && self.find_export_here(other, name, depth, found) => {
-                    self.search_wildcards(other, name, depth, seen, found);
-                }
-                ModuleTarget::Package(package) => {
-                    self.find_member(ModuleTarget::Package(package), name, "", depth, found);
-                }
-                ModuleTarget::Definition(class) => {
-                    for member in self.own_members(class, name) {
-                        self.push_definition(member, found);
-                    }
-                }
-                _ => {}
-            }
-            if !found.is_empty() {
-                return;
-            }
-        }
     }
 
     pub(super) fn find_import(&self, file: u32, import: u32, bound: bool, depth: u8, found: &mut Names) {
@@ -557,10 +510,11 @@ impl<'a> View<'a> {
                 }
             }
             ModuleTarget::Package(package) => {
-                if let Some(places) = self.package_places(package, name) {
-                    for &place in places {
-                        self.push_definition(place, found);
+                for &place in self.package_places(package, name).unwrap_or_default() {
+                    if found.len() >= MAX_NAMES {
+                        break;
                     }
+                    self.push_definition(place, found);
                 }
                 if found.is_empty()
                     && let Some(module) = self.child(package, name)
@@ -569,17 +523,9 @@ impl<'a> View<'a> {
                 }
                 // What looks like a package may be a type: a static import, a nested type.
                 if found.is_empty()
-                    && let Some(types) = self.qualified_types(package)
+                    && let Some(types) = self.types_to_ask(package)
                 {
-                    // The parts of a namespace have their members in common: one is asked for all that inherit nothing.
-                    let mut asked = false;
-                    for &class in types {
-                        self.note(Key::definition(class));
-                        let is_part = self.tables.namespaces.contains_key(&packed(class));
-                        let inherits = self.ancestry(class).is_some_and(|ancestry| ancestry.classes.len() > 1);
-                        if is_part && !inherits && std::mem::replace(&mut asked, true) {
-                            continue;
-                        }
+                    for class in types {
                         for member in self.inherited_members(class, name) {
                             self.push_definition(member, found);
                         }

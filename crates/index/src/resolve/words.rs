@@ -143,6 +143,31 @@ impl Key {
         Key(mix(path.0, 30))
     }
 
+    /// What the parts of a container have under a name, or under a word for something else.
+    pub fn merged(container: Word, name: Word) -> Key {
+        Key(mix(mix(container.0, 31), name.0))
+    }
+
+    /// Which parts stand for others of their container.
+    pub fn shape(container: Word) -> Key {
+        Key(mix(container.0, 32))
+    }
+
+    /// A member variable of a type that is written in several places.
+    pub fn merged_field(container: Word, name: Word) -> Key {
+        Key(mix(mix(container.0, 33), name.0))
+    }
+
+    /// What any file has under a name that others take everything of.
+    pub fn star(name: Word) -> Key {
+        Key(mix(name.0, 34))
+    }
+
+    /// Which files are reached from one by imports of everything.
+    pub fn stars(file: u32) -> Key {
+        Key::new(35, Place { file, id: 0 }, 0)
+    }
+
     fn new(kind: u64, place: Place, extra: u64) -> Key {
         let place = (u64::from(place.file) << 32) | u64::from(place.id);
         Key(mix(mix(place, kind), extra))

@@ -311,3 +311,28 @@ class Square : public base::Shape { public: void draw() override {} };
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],
     );
 }
+
+#[test]
+fn a_namespace_of_many_parts_is_one() {
+    let mut fixture =
+        String::from("//- base.h\nnamespace x { namespace detail { class Base { public: void run() {} }; } }\n");
+    for number in 0..40 {
+        fixture += &format!(
+            "//- part{number}.cpp\n#include \"base.h\"\nnamespace x {{ namespace detail {{\nvoid part{number}() {{}}\n}} }}\n"
+        );
+    }
+    fixture += "\
+//- z/use.cpp
+#include \"base.h\"
+void use(x::detail::Base *base) {
+    x::detail::part7();
+//             ^^^^^ =calls part7.cpp:x.detail.part7
+    base->run();
+//        ^^^ =calls base.h:x.detail.Base.run
+}
+namespace x { namespace detail { class Last : public x::detail::Base { void go() { run(); part39(); } }; } }
+//                                                                                 ^^^ =calls base.h:x.detail.Base.run
+//                                                                                        ^^^^^^ =calls part39.cpp:x.detail.part39
+";
+    check(&fixture, &[EdgeKind::Calls]);
+}

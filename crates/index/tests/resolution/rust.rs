@@ -420,3 +420,40 @@ pub enum Kind { Short(u32), Long(u32) }
         &[EdgeKind::Instantiates],
     );
 }
+
+#[test]
+fn globs_that_reach_many_files_are_searched_in_their_order() {
+    let mut fixture = String::from("//- src/lib.rs\npub mod all;\n");
+    for number in 0..40 {
+        fixture += &format!("pub mod m{number};\n");
+    }
+    fixture += "//- src/all.rs\n";
+    for number in 0..40 {
+        fixture += &format!("pub use crate::m{number}::*;\n");
+    }
+    for number in 1..40 {
+        // One name of each file's own, and one that two of them have: the later glob wins.
+        let twice = if matches!(number, 5 | 9) {
+            "pub fn twice() {}\n"
+        } else {
+            ""
+        };
+        fixture += &format!("//- src/m{number}.rs\nuse crate::all::*;\npub fn f{number}() {{}}\n{twice}");
+    }
+    fixture += "\
+//- src/m0.rs
+use crate::all::*;
+pub enum Side { Left, Right }
+pub use Side::*;
+pub fn go() {
+    f39();
+//  ^^^ =calls src/m39.rs:f39
+    twice();
+//  ^^^^^ =calls src/m9.rs:twice
+    missing();
+}
+pub fn f0() { go() }
+//            ^^ =calls src/m0.rs:go
+";
+    check(&fixture, &[EdgeKind::Calls]);
+}

@@ -242,10 +242,112 @@ const FAMILIES: &[Family] = &[
         ],
         comment: "# comment\n",
     },
+    // Imports of everything that reach so much that their names are looked up in a table.
+    Family {
+        files: &[
+            ("Cargo.toml", "[package]\nname = \"x\"\n"),
+            (
+                "src/lib.rs",
+                "pub mod a;\npub mod b;\npub mod prelude;\nuse prelude::*;\n",
+            ),
+            (
+                "src/prelude.rs",
+                "pub use crate::a::*;\npub use crate::b::*;\n@600@pub fn f<number>() {}\n@",
+            ),
+            ("src/a.rs", "use crate::prelude::*;\n"),
+            ("src/b.rs", "use crate::prelude::*;\n"),
+        ],
+        items: &[
+            "pub fn $0() { $1(); crate::prelude::$2(); f7(); }\n",
+            "pub enum $0 { $1, $2 }\nuse $0::*;\n",
+            "impl $0 { pub fn $1() -> $2 { $1 } }\n",
+            "pub mod $0 { pub fn $1() { super::$2() } }\npub use self::$0::*;\n",
+            "pub use crate::a::$0::*;\n",
+            "pub use crate::prelude::$0 as $1;\n",
+            "pub struct $0 { pub $1: $2 }\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("a.py", "from p import *\n"),
+            ("b.py", "from a import *\n"),
+            ("p/__init__.py", "from b import *\nfrom p.c import *\n"),
+            ("p/c.py", "from a import *\n@600@def f<number>(): ...\n@"),
+        ],
+        items: &[
+            "def $0($1):\n    $1.$2()\n    return $2(f7)\n",
+            "class $0($1):\n    def $2(self):\n        return $1()\n",
+            "from p import $0 as $1\n",
+            "from p.c import *\n",
+            "$0 = $1\n",
+            "__all__ = ['$0', '$1']\n",
+        ],
+        comment: "# comment\n",
+    },
+    // Namespaces and types of so many parts that one stands for all.
+    Family {
+        files: &[
+            ("a.h", "#pragma once\n@17@namespace run { namespace Base { } }\n@"),
+            ("a.cpp", "#include \"a.h\"\n"),
+            ("b.cpp", "#include \"a.h\"\n"),
+            ("c/c.cpp", ""),
+        ],
+        items: &[
+            "namespace run { namespace Base { class $0 : public run::Base::$1 { public: void $2(); }; } }\n",
+            "namespace run { $0 *$1; void make() { $1->$2(); Base::$2(); run::Base::$0 a; a.$1(); } }\n",
+            "void run::Base::$0() { $1(); run::Base::$2(); }\n",
+            "namespace $0 { namespace $1 { int $2; } }\n",
+            "using namespace run::Base;\n",
+            "namespace Base { class $0 { void run(); }; }\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("A.cs", "namespace X;\n\n@17@public partial class Base { }\n@"),
+            ("B.cs", "using X;\n\nnamespace Y;\n\n"),
+            ("C.cs", "namespace X;\n\n"),
+        ],
+        items: &[
+            "public partial class Base : $0 { public void $1() { this.$2(); base.run(); } }\n",
+            "public partial class Base { $0 $1; Base($2 a) { $1.run(); X.Base.make(); } }\n",
+            "public class $0 : Base { public override void $1() { new Base(null).$2(); } }\n",
+            "public class Base { public static $0 make() { return new $1(); } }\n",
+            "public interface $0 { void $1($2 a); }\n",
+        ],
+        comment: "// comment\n",
+    },
+    Family {
+        files: &[
+            ("a.rb", "@17@module Base\nend\n@"),
+            ("b.rb", "require_relative 'a'\n"),
+            ("c.rb", "require_relative 'b'\nmodule Base\n  class Child\n  end\nend\n"),
+        ],
+        items: &[
+            "module Base\n  class $0 < $1\n    def $2 = $1.new.run\n  end\nend\n",
+            "module Base\n  include $0\n  def self.$1(a) = a.$2\n  $2 = $1.new\nend\n",
+            "class $0\n  include Base\n  def $1 = Base.$2\nend\n",
+            "module Base\n  module $0\n    def $1 = $2\n  end\nend\n",
+            "Base::$0.new.$1($2)\n",
+            "class Base::$0 < $1\n  def $2 = run\nend\n",
+        ],
+        comment: "# comment\n",
+    },
 ];
 
+/// The first lines of a file: what stands in `@17@…@` seventeen times, each with its number.
+fn spelled(header: &str) -> String {
+    let parts: Vec<&str> = header.split('@').collect();
+    let [before, count, repeated, after] = parts[..] else {
+        return header.to_string();
+    };
+    let lines = (0..count.parse().unwrap()).map(|number: u32| repeated.replace("<number>", &number.to_string()));
+    before.to_string() + &lines.collect::<String>() + after
+}
+
 fn write(family: &Family, header: &str, items: &[Item], comments: usize) -> String {
-    let mut text = header.to_string();
+    let mut text = spelled(header);
     text.push_str(&family.comment.repeat(comments));
     for item in items {
         let mut line = family.items[usize::from(item.shape) % family.items.len()].to_string();

@@ -7,6 +7,7 @@ mod edits;
 mod equality;
 mod exchanging;
 mod following;
+mod growth;
 mod histories;
 mod hostile;
 mod planted;
