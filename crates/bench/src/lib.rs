@@ -10,6 +10,7 @@ mod gateway;
 mod index;
 mod one_token_server;
 mod peer;
+mod reading_cost;
 mod search;
 mod server;
 mod session;
@@ -36,6 +37,7 @@ verbs! {
         Context => context,
         Index => index,
         OneTokenServer => one_token_server,
+        ReadingCost => reading_cost,
         Search => search,
         Session => session,
         Server => server,

@@ -21,6 +21,7 @@ pub mod descriptors;
 pub mod editing_context;
 pub mod error;
 pub mod file_summary;
+pub mod find;
 pub mod function_details;
 pub mod git;
 pub mod grep;

@@ -16,6 +16,7 @@ use crate::compiler::Confirmed;
 use crate::context::{PathWords, Recency};
 use crate::contracts::Offers;
 use crate::cross::{ContractLinks, CrossLinks};
+use crate::find::FileKinds;
 use crate::traverse::Direction;
 
 /// One indexed repository.
@@ -52,6 +53,7 @@ struct Cells {
     offers: Once<Offers>,
     recency: OnceLock<Recency>,
     path_words: OnceLock<PathWords>,
+    file_kinds: OnceLock<FileKinds>,
 }
 
 /// Computed when it is first asked for. What was computed while nobody waited any more may be a part, and is forgotten.
@@ -145,6 +147,12 @@ impl Repository {
             .cells
             .path_words
             .get_or_init(|| PathWords::of(&self.snapshot))
+    }
+
+    /// What sort of file each one is.
+    pub(crate) fn file_kinds(&self) -> &FileKinds {
+        let cell = &self.derived.cells.file_kinds;
+        cell.get_or_init(|| FileKinds::of_tree(&self.snapshot))
     }
 
     /// Which files changed lately.

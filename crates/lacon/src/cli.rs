@@ -53,13 +53,14 @@ use commands::questions::{
 };
 use commands::search::{code, docs};
 use commands::{
-    completions, convert, decode, doctor, encode, export, gateway, grep, index, init, licenses, man, mcp, savings,
-    status, tokens, trust, undo, watch,
+    completions, convert, decode, doctor, encode, export, find, gateway, grep, index, init, licenses, man, mcp,
+    savings, status, tokens, trust, undo, watch,
 };
 
 verbs! {
     /// The verbs, in the order `--help` lists them.
     Command {
+        Find => find,
         Read => read,
         Uses => uses,
         Change => change,

@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod encode;
 pub(crate) mod ending;
 pub(crate) mod export;
+pub(crate) mod find;
 pub(crate) mod gateway;
 pub(crate) mod grep;
 pub(crate) mod http_access;

@@ -221,7 +221,7 @@ impl PathWords {
 
     /// Per file the share of its name's words that are among these, and how rare the words of its folders that are, as a share of
     /// the most.
-    fn shares(&self, words: &BTreeSet<String>) -> (Vec<f32>, Vec<f32>) {
+    pub(crate) fn shares(&self, words: &BTreeSet<String>) -> (Vec<f32>, Vec<f32>) {
         let sums = |of: &HashMap<String, Vec<u32>>| {
             let mut sums = vec![0f32; self.files];
             for word in words {

@@ -40,6 +40,7 @@ pub(crate) use files::PathWords;
 pub(crate) use for_pr::changed_symbols;
 pub(crate) use history::Recency;
 pub(crate) use rank::for_task as ranked_for_task;
+pub(crate) use terms::terms;
 
 use crate::workspace::{SymbolKey, Workspace};
 use distance::Distances;

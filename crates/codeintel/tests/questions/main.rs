@@ -10,6 +10,7 @@ mod contracts_fixture;
 mod contracts_frameworks;
 mod cross_repository;
 mod descriptors;
+mod find;
 #[cfg(unix)]
 mod hostile_git;
 mod laravel;

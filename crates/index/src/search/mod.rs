@@ -23,6 +23,7 @@ mod spelling;
 pub mod text;
 mod unit;
 mod vector;
+mod weigh;
 mod words;
 
 pub use chunk::{CodeChunk, is_document, uri};
@@ -36,6 +37,7 @@ pub use rank::{Why, is_test};
 pub use searcher::{Hit, Mode, Question, Scan, SearchIndex, for_each_term};
 pub(crate) use unit::Unit;
 pub use vector::DIMENSIONS;
+pub use weigh::{ChunkEvidence, MOST_TERMS, Term, Weighed, WeighedChunk, each_word, rarity, term_of};
 pub use words::{for_each_word, words};
 
 use syntax::FileFacts;

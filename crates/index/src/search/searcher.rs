@@ -77,6 +77,15 @@ pub struct SearchIndex {
     damage: Option<Damage>,
 }
 
+/// A chunk that has a term.
+pub(super) struct Posting {
+    pub(super) chunk: usize,
+    pub(super) file: u32,
+    pub(super) weight: u32,
+    /// Sum of the weights of the chunk's terms.
+    pub(super) length: u32,
+}
+
 struct LivePart {
     part: Part,
     /// The signs of its vectors where they are scanned and the part does not hold them.
@@ -322,14 +331,7 @@ impl SearchIndex {
     /// word that is said again counts more, and length counts little: what is changed most is long.
     pub fn files(&self, snapshot: &Snapshot, text: &str) -> Vec<f32> {
         let mut scores = vec![0f32; snapshot.file_count()];
-        let mut lengths = vec![0u32; snapshot.file_count()];
-        for part in &self.parts {
-            for (row, &file) in part.part.chunk_rows().iter().zip(&part.files) {
-                if let Some(length) = lengths.get_mut(file as usize) {
-                    *length += u32::from(row.length.get());
-                }
-            }
-        }
+        let lengths = self.file_lengths(snapshot.file_count());
         let all = lengths.iter().filter(|length| **length > 0).count() as f32;
         let average = (self.length as f32 / all.max(1.0)).max(1.0);
         let mut weights = vec![0u32; snapshot.file_count()];
@@ -365,6 +367,71 @@ impl SearchIndex {
         scores
     }
 
+    /// Calls `hear` with every live chunk that has the term.
+    pub(super) fn each_posting(&self, term: &str, mut hear: impl FnMut(Posting)) {
+        for part in &self.parts {
+            let Some(rank) = part.part.find_term(term) else {
+                continue;
+            };
+            let rows = part.part.chunk_rows();
+            for (chunk, weight) in part.part.postings(rank) {
+                let chunk = chunk as usize;
+                let file = part.files.get(chunk).copied().unwrap_or(GONE);
+                if let Some(row) = rows.get(chunk).filter(|_| file != GONE) {
+                    hear(Posting {
+                        chunk: part.first + chunk,
+                        file,
+                        weight,
+                        length: u32::from(row.length.get()),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Bytes of the lists of the chunks that have a term: about as many as chunks.
+    pub(super) fn postings_size(&self, term: &str) -> usize {
+        let parts = self.parts.iter().map(|part| &part.part);
+        let sizes = parts.filter_map(|part| part.find_term(term).map(|rank| part.postings(rank).size()));
+        sizes.sum()
+    }
+
+    /// Calls `hear` with every live chunk and its file.
+    pub(super) fn each_live_chunk(&self, mut hear: impl FnMut(usize, u32)) {
+        for part in &self.parts {
+            for (at, &file) in part.files.iter().enumerate().filter(|(_, file)| **file != GONE) {
+                hear(part.first + at, file);
+            }
+        }
+    }
+
+    /// Places for chunks, those that no longer count included.
+    pub(super) fn chunk_slots(&self) -> usize {
+        self.chunks
+    }
+
+    /// Sum of the weights of the terms of each file.
+    pub(super) fn file_lengths(&self, files: usize) -> Vec<u32> {
+        let mut lengths = vec![0u32; files];
+        for part in &self.parts {
+            for (row, &file) in part.part.chunk_rows().iter().zip(&part.files) {
+                if let Some(length) = lengths.get_mut(file as usize) {
+                    *length += u32::from(row.length.get());
+                }
+            }
+        }
+        lengths
+    }
+
+    /// The mean length of a chunk, and of one of so many files.
+    pub(super) fn mean_lengths(&self, files: f32) -> (f32, f32) {
+        let length = self.length as f32;
+        (
+            (length / (self.live as f32).max(1.0)).max(1.0),
+            (length / files.max(1.0)).max(1.0),
+        )
+    }
+
     /// Whether any chunk has the term.
     pub(super) fn has_term(&self, term: &str) -> bool {
         self.parts.iter().any(|part| part.part.find_term(term).is_some())
@@ -392,12 +459,9 @@ impl SearchIndex {
                 *counts.entry_ref(term).or_default() += 1;
             }
         });
-        let size = |term: &str| -> usize {
-            let parts = self.parts.iter().map(|part| &part.part);
-            let sizes = parts.filter_map(|part| part.find_term(term).map(|rank| part.postings(rank).size()));
-            sizes.sum()
-        };
-        let sized = counts.into_iter().map(|(term, said)| (size(&term), term, said));
+        let sized = counts
+            .into_iter()
+            .map(|(term, said)| (self.postings_size(&term), term, said));
         let mut sized: Vec<(usize, String, u32)> = sized.filter(|(size, _, _)| *size > 0).collect();
         sized.sort_unstable();
         sized.truncate(MAX_TERMS);
@@ -483,7 +547,7 @@ impl SearchIndex {
             .then_with(|| place(left.0).cmp(&place(right.0)))
     }
 
-    fn symbol_of<'s>(&self, chunk: usize, snapshot: &'s Snapshot) -> Option<SymbolView<'s>> {
+    pub(super) fn symbol_of<'s>(&self, chunk: usize, snapshot: &'s Snapshot) -> Option<SymbolView<'s>> {
         let part = self.parts.iter().rev().find(|part| part.first <= chunk)?;
         let at = chunk - part.first;
         let file = snapshot.file(FileId(*part.files.get(at).filter(|&&file| file != GONE)?))?;

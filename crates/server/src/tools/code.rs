@@ -1,6 +1,7 @@
-//! The tools that most sessions need: `read`, `uses` and `change`; `grep` beside them. Their answers are read as plain text.
+//! The tools that most sessions need: `find`, `read`, `uses` and `change`; `grep` beside them. Their answers are read as plain text.
 
 use codeintel::change::{self, Change};
+use codeintel::find::{self, Find};
 use codeintel::grep::{self, Grep};
 use codeintel::read::{self, Read};
 use codeintel::uses::{self, Uses};
@@ -12,6 +13,18 @@ use super::{Cut, Desk, Reply, Tool, Toolset, put, read as arguments_of, refused,
 
 /// What most sessions need.
 pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        name: "find",
+        about: "Where something is: a task, symptom, error message, stack trace, identifier in any spelling or path. The best places first, each \
+                with its lines that matter. Start here; read or uses then.",
+        toolset: Toolset::Core,
+        scope: Scope::Workspace,
+        max_tokens: 1_000,
+        cut: Cut::Never,
+        writes: false,
+        parameters: schema::of::<Find>,
+        ask: finding,
+    },
     Tool {
         name: "read",
         about: "Source by symbol or path:10-50, several at once, as numbered lines of the file as it is now; large ones as a skeleton. \
@@ -64,13 +77,26 @@ pub(super) const TOOLS: &[Tool] = &[
 /// JSON says each line of source with its escapes: of what is asked for, so much is source.
 const SHARE_OF_JSON: (usize, usize) = (3, 4);
 
-fn reading(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
-    let ask: Read = arguments_of(arguments)?;
-    let room = match desk.wish.format {
+fn finding(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
+    let ask: Find = arguments_of(arguments)?;
+    let found = find::find(desk.workspace, &ask, room(desk)).map_err(refused)?;
+    Ok(Reply {
+        value: value(&found)?,
+        layout: find::LAYOUT,
+    })
+}
+
+/// Tokens that source may take.
+fn room(desk: &Desk) -> usize {
+    match desk.wish.format {
         Format::Auto | Format::Text | Format::Markdown => desk.wish.max_tokens,
         _ => desk.wish.max_tokens / SHARE_OF_JSON.1 * SHARE_OF_JSON.0,
-    };
-    let found = read::read(desk.workspace, &ask, room).map_err(refused)?;
+    }
+}
+
+fn reading(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
+    let ask: Read = arguments_of(arguments)?;
+    let found = read::read(desk.workspace, &ask, room(desk)).map_err(refused)?;
     Ok(Reply {
         value: value(&found)?,
         layout: read::LAYOUT,

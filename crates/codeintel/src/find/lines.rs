@@ -1,0 +1,316 @@
+//! What the lines of a region hold of a question, and which of them are shown: by the rarity of their words, with the conditions that they
+//! stand under; the head of what they are in always.
+
+use std::collections::HashMap;
+
+use index::search::{each_word, term_of};
+
+use super::query::{Query, folded};
+
+/// How much a line beside a matching one counts, as a share of it.
+const NEAR: f32 = 0.4;
+/// How much the condition counts that a matching line stands under.
+const AROUND: f32 = 0.5;
+/// Conditions above a line that are looked for, and lines that are gone up for them.
+const MOST_CONDITIONS: usize = 2;
+const MOST_UP: usize = 80;
+/// How much a word counts in a comment, and in an import.
+const COMMENT: f32 = 0.6;
+const IMPORT: f32 = 0.4;
+/// Words in a row that say that a line is meant.
+const ROW: usize = 3;
+/// Most words of a line that are looked at, and places of one word in the question.
+const MOST_WORDS: usize = 400;
+const MOST_PLACES: usize = 8;
+
+/// The terms and identifiers of a question as lines are compared with them.
+pub(super) struct Asked<'q> {
+    query: &'q Query,
+    /// Stems with their bits.
+    bits: HashMap<&'q str, u8>,
+    /// Where each word of the question is among its words.
+    places: HashMap<&'q str, Vec<usize>>,
+    /// Per term how much a line counts by having it.
+    pub(super) rarity: &'q [f32],
+    pub(super) name_rarity: &'q [f32],
+}
+
+/// What a line holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct LineEvidence {
+    /// Terms, by bit.
+    pub(super) terms: u64,
+    /// Identifiers, by bit.
+    pub(super) names: u32,
+    /// Rarity of what it says in the question's own order.
+    pub(super) row: f32,
+    pub(super) is_blank: bool,
+    pub(super) is_comment: bool,
+    pub(super) is_import: bool,
+}
+
+impl<'q> Asked<'q> {
+    pub(super) fn new(query: &'q Query, terms: &'q [String], rarity: &'q [f32], name_rarity: &'q [f32]) -> Asked<'q> {
+        let bits = terms.iter().enumerate().map(|(bit, term)| (term.as_str(), bit as u8));
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, word) in query.in_row.iter().enumerate() {
+            places.entry(word).or_default().push(at);
+        }
+        Asked {
+            query,
+            bits: bits.collect(),
+            places,
+            rarity,
+            name_rarity,
+        }
+    }
+
+    /// What a line holds.
+    pub(super) fn evidence(&self, line: &str) -> LineEvidence {
+        let trimmed = line.trim_start();
+        let mut found = LineEvidence {
+            is_blank: trimmed.is_empty(),
+            is_comment: is_comment(trimmed),
+            is_import: is_import(trimmed),
+            ..LineEvidence::default()
+        };
+        if found.is_blank {
+            return found;
+        }
+        // Where runs of equal words end in the question, with their length and their rarity.
+        let (mut before, mut now): (Vec<(usize, usize, f32)>, Vec<(usize, usize, f32)>) = (Vec::new(), Vec::new());
+        let mut count = 0;
+        each_word(line, |word| {
+            count += 1;
+            if count > MOST_WORDS {
+                return;
+            }
+            let bit = term_of(word).and_then(|term| self.bits.get(term)).copied();
+            if let Some(bit) = bit {
+                found.terms |= 1 << bit;
+            }
+            now.clear();
+            let rarity = bit.map_or(0.1, |bit| self.rarity[usize::from(bit)]);
+            for &at in self.places.get(word).into_iter().flatten().take(MOST_PLACES) {
+                let run = at.checked_sub(1).and_then(|end| before.iter().find(|run| run.0 == end));
+                let (length, sum) = run.map_or((1, rarity), |run| (run.1 + 1, run.2 + rarity));
+                now.push((at, length, sum));
+                if length >= ROW {
+                    found.row = found.row.max(sum);
+                }
+            }
+            std::mem::swap(&mut before, &mut now);
+        });
+        if !self.query.names.is_empty() {
+            for whole in line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-') {
+                if whole.len() < 3 || whole.len() > 200 {
+                    continue;
+                }
+                for (bit, name) in self.query.names.iter().enumerate() {
+                    if whole.len() >= name.folded.len() && is_named(whole, &name.folded) {
+                        found.names |= 1 << bit;
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// How much a line counts.
+    pub(super) fn weight(&self, line: &LineEvidence) -> f32 {
+        let sum = bits(line.terms).map(|bit| self.rarity[bit]).sum::<f32>();
+        let names = bits(u64::from(line.names))
+            .map(|bit| self.name_rarity[bit])
+            .sum::<f32>();
+        let share = match (line.is_import, line.is_comment) {
+            (true, _) => IMPORT,
+            (_, true) => COMMENT,
+            _ => 1.0,
+        };
+        (sum + names + line.row) * share
+    }
+}
+
+/// Whether a word of a line is an identifier that is asked for, however its parts are joined; `a-b` may be a difference of two.
+fn is_named(whole: &str, asked: &str) -> bool {
+    folded(whole) == asked || whole.contains('-') && whole.split('-').any(|part| folded(part) == asked)
+}
+
+/// The numbers of the bits that are set.
+pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let bit = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            bit
+        })
+    })
+}
+
+fn is_comment(line: &str) -> bool {
+    line.starts_with("//")
+        || line.starts_with("/*")
+        || line.starts_with("* ")
+        || line == "*"
+        || line.starts_with('#') && !line.starts_with("#[") && !is_directive(line)
+        || line.starts_with("--")
+        || line.starts_with("\"\"\"")
+        || line.starts_with("<!--")
+}
+
+fn is_directive(line: &str) -> bool {
+    [
+        "#define", "#if", "#else", "#elif", "#endif", "#include", "#pragma", "#undef", "#error", "#!",
+    ]
+    .iter()
+    .any(|directive| line.starts_with(directive))
+}
+
+fn is_import(line: &str) -> bool {
+    [
+        "import ",
+        "from ",
+        "use ",
+        "using ",
+        "require",
+        "#include",
+        "export * from",
+        "extern crate ",
+        "alias ",
+        "package ",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
+        || line.starts_with("const ") && line.contains("require(")
+}
+
+/// Which lines of a region are shown, at most `cap`, as places among `lines`; `head` is the line with the name.
+pub(super) fn chosen(
+    asked: &Asked<'_>,
+    evidence: &[LineEvidence],
+    lines: &[&str],
+    head: usize,
+    cap: usize,
+) -> Vec<usize> {
+    if lines.len() <= cap {
+        return (0..lines.len())
+            .filter(|&at| !evidence[at].is_blank || lines.len() < 4)
+            .collect();
+    }
+    let own: Vec<f32> = evidence.iter().map(|line| asked.weight(line)).collect();
+    let mut weights = own.clone();
+    for (at, &weight) in own.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+        for near in [at.checked_sub(1), Some(at + 1)].into_iter().flatten() {
+            if let Some(other) = weights.get_mut(near).filter(|_| !evidence[near].is_blank) {
+                *other = other.max(weight * NEAR);
+            }
+        }
+        for condition in conditions(lines, at) {
+            weights[condition] = weights[condition].max(weight * AROUND);
+        }
+    }
+    let mut order: Vec<usize> = (0..lines.len())
+        .filter(|&at| !evidence[at].is_blank && at != head)
+        .collect();
+    // Equals from the top, so that a region without a match shows how it begins.
+    order.sort_by(|&left, &right| weights[right].total_cmp(&weights[left]).then(left.cmp(&right)));
+    order.truncate(cap.saturating_sub(1));
+    order.push(head.min(lines.len() - 1));
+    order.sort_unstable();
+    order.dedup();
+    order
+}
+
+/// The conditions and loops that a line stands under, the nearest first, by indentation.
+fn conditions(lines: &[&str], at: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut depth = indentation(lines[at]);
+    for above in (at.saturating_sub(MOST_UP)..at).rev() {
+        let line = lines[above];
+        if line.trim().is_empty() || indentation(line) >= depth {
+            continue;
+        }
+        depth = indentation(line);
+        if is_condition(line.trim_start()) {
+            found.push(above);
+        }
+        if found.len() == MOST_CONDITIONS || depth == 0 {
+            break;
+        }
+    }
+    found
+}
+
+fn indentation(line: &str) -> usize {
+    let blank = &line[..line.len() - line.trim_start().len()];
+    blank.chars().map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+fn is_condition(line: &str) -> bool {
+    let line = line.trim_start_matches(['}', ' ']);
+    let word: &str = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    matches!(
+        word,
+        "if" | "elif"
+            | "else"
+            | "elsif"
+            | "elseif"
+            | "unless"
+            | "for"
+            | "foreach"
+            | "while"
+            | "until"
+            | "loop"
+            | "switch"
+            | "case"
+            | "match"
+            | "when"
+            | "default"
+            | "try"
+            | "catch"
+            | "except"
+            | "rescue"
+            | "ensure"
+            | "finally"
+            | "with"
+            | "guard"
+            | "select"
+            | "do"
+            | "cond"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_rare_words_come_with_their_conditions_and_the_head() {
+        let text: Vec<String> = (0..100)
+            .map(|number| match number {
+                0 => "def send(self, request):".to_owned(),
+                50 => "    if request.limit:".to_owned(),
+                60 => "        raise TooManyRedirects()".to_owned(),
+                _ if number > 50 && number < 70 => "        step()".to_owned(),
+                _ => "    other()".to_owned(),
+            })
+            .collect();
+        let lines: Vec<&str> = text.iter().map(String::as_str).collect();
+        let query = Query::of("too many redirects");
+        let terms = ["many".to_owned(), "redirect".to_owned(), "too".to_owned()];
+        let asked = Asked::new(&query, &terms, &[1.0, 3.0, 1.0], &[]);
+        let evidence: Vec<LineEvidence> = lines.iter().map(|line| asked.evidence(line)).collect();
+        assert!(evidence[60].row > 0.0 && evidence[0].terms == 0);
+        assert_eq!(chosen(&asked, &evidence, &lines, 0, 5), [0, 50, 59, 60, 61]);
+    }
+
+    #[test]
+    fn identifiers_are_met_in_any_spelling() {
+        let query = Query::of("`max_body`");
+        let asked = Asked::new(&query, &[], &[], &[2.0]);
+        for line in ["let maxBody = 1", "max-body: 3", "x.MAX_BODY()"] {
+            assert_eq!(asked.evidence(line).names, 1, "{line}");
+        }
+        assert_eq!(asked.evidence("max body").names, 0);
+    }
+}
