@@ -53,6 +53,7 @@ impl Memory {
 pub(crate) trait Outlives {}
 
 impl Outlives for (crate::facts::FileFacts, Vec<crate::word_kind::WordKind>) {}
+impl Outlives for Vec<crate::guards::Surroundings> {}
 impl Outlives for () {}
 
 /// Runs `inside` with an arena for what tree-sitter allocates on this thread. Nothing of it may be used afterwards: `inside`

@@ -14,6 +14,7 @@ mod export_macros;
 pub mod facts;
 mod fragments;
 mod grammars;
+mod guards;
 pub mod languages;
 mod parse;
 mod relative;
@@ -22,6 +23,7 @@ mod word_kind;
 
 pub use codec::DecodeError;
 pub use facts::FileFacts;
+pub use guards::{Surroundings, surroundings};
 pub use languages::{Depth, Language};
 pub use parse::{MAX_SOURCE, parse_only};
 pub use word_kind::WordKind;

@@ -164,6 +164,16 @@ pub fn parse_only(language: &'static Language, text: &str) -> bool {
     text.len() <= MAX_SOURCE && parse(language, &visible_text(language, text), &[], &Work::of(text)).is_some()
 }
 
+/// The tree of all of `text`, as it is.
+pub(crate) fn whole(language: &'static Language, text: &str) -> Option<Tree> {
+    parse(language, text, &[], &Work::of(text))
+}
+
+/// The same with a parser that goes with the arena around it.
+pub(crate) fn whole_once(language: &'static Language, text: &str) -> Option<Tree> {
+    parse_with(&mut new_parser(language)?, text, &[], &Work::of(text))
+}
+
 /// As [`parse_with`], with the thread's parser of this language.
 fn parse(language: &'static Language, text: &str, parts: &[Range], work: &Work) -> Option<Tree> {
     PARSERS.with_borrow_mut(|parsers| {
