@@ -43,6 +43,7 @@ pub mod source;
 pub mod symbol_source;
 mod syntax_errors;
 pub mod test_targets;
+pub mod trace;
 pub mod traverse;
 pub mod type_definition;
 pub mod usages;

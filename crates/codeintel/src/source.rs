@@ -50,6 +50,11 @@ impl Source {
             .unwrap_or("")
     }
 
+    /// The byte of a place.
+    pub(crate) fn offset(&self, at: syntax::facts::Position) -> u32 {
+        (self.start(at.line.max(1)) as u32).saturating_add(at.column)
+    }
+
     fn start(&self, line: u32) -> usize {
         self.starts.get(line as usize - 1).copied().unwrap_or(self.text.len())
     }

@@ -17,6 +17,7 @@ use crate::context::{PathWords, Recency};
 use crate::contracts::Offers;
 use crate::cross::{ContractLinks, CrossLinks};
 use crate::find::FileKinds;
+use crate::trace::links::Links as TraceLinks;
 use crate::traverse::Direction;
 
 /// One indexed repository.
@@ -51,6 +52,7 @@ struct Cells {
     hottest: Once<Hottest>,
     dead: Once<Vec<Dead>>,
     offers: Once<Offers>,
+    trace_links: Once<TraceLinks>,
     recency: OnceLock<Recency>,
     path_words: OnceLock<PathWords>,
     file_kinds: OnceLock<FileKinds>,
@@ -170,6 +172,13 @@ impl Repository {
         static NOTHING: Vec<Dead> = Vec::new();
         let (cell, stop) = (&self.derived.cells.dead, &self.derived.stop);
         cell.get(stop, &NOTHING, || dead(self, stop))
+    }
+
+    /// The hops that calls alone do not show.
+    pub(crate) fn trace_links(&self) -> &TraceLinks {
+        static NOTHING: TraceLinks = TraceLinks::NOTHING;
+        let (cell, stop) = (&self.derived.cells.trace_links, &self.derived.stop);
+        cell.get(stop, &NOTHING, || TraceLinks::of(self, stop))
     }
 
     /// What it offers to other programs and uses of them.

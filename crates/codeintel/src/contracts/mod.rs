@@ -35,7 +35,7 @@ use wire::answers::{ContractsList, ContractsOrphans};
 use crate::error::QuestionError;
 use crate::page::{self, Page};
 use crate::traverse::is_test_path;
-use crate::workspace::{Repository, Stop, Workspace};
+use crate::workspace::{Repository, Stop, SymbolKey, Workspace};
 use rules::Kind;
 use sites::Source;
 
@@ -127,6 +127,32 @@ pub fn contracts(workspace: &Workspace, ask: &Contracts) -> Result<Found, Questi
 
 /// Most functions that are named.
 const MOST_NAMED: usize = 5;
+
+/// The functions that answer an HTTP route, however its parameters are spelled.
+pub(crate) fn handlers(workspace: &Workspace, method: Option<&str>, path: &str) -> Vec<SymbolKey> {
+    let wanted = route::key(&route::canonical(path));
+    let mut found = Vec::new();
+    for (number, repository) in workspace.repositories().iter().enumerate() {
+        for endpoint in &repository.offers().endpoints {
+            let is_method = method.is_none_or(|method| {
+                endpoint.method.eq_ignore_ascii_case(method) || matches!(endpoint.method.as_str(), "" | "ANY" | "*")
+            });
+            if endpoint.kind == Kind::Http
+                && endpoint.role == Role::Provider
+                && is_method
+                && route::key(&endpoint.path) == wanted
+            {
+                found.extend(endpoint.symbol.map(|symbol| SymbolKey {
+                    repository: number,
+                    symbol,
+                }));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
 
 /// Where routes and requests are inferred rather than known from a framework, in words.
 fn inferred(workspace: &Workspace, kind: Option<Kind>) -> Option<String> {

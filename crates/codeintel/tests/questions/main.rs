@@ -18,3 +18,5 @@ mod lookups;
 mod search;
 mod surface;
 mod test_targets;
+mod trace;
+mod trace_links;

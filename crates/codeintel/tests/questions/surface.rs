@@ -16,7 +16,7 @@ use wire::tokens::Tokenizer;
 use crate::common::{indexed, indexed_copy};
 
 /// A tree of these files, indexed.
-fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace) {
+pub(crate) fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -27,7 +27,7 @@ fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace) {
     (folder, workspace)
 }
 
-fn text(value: &impl serde::Serialize, layout: &Layout) -> String {
+pub(crate) fn text(value: &impl serde::Serialize, layout: &Layout) -> String {
     let value = serde_json::to_value(value).unwrap();
     wire::encode(&value, layout, Format::Auto, Tokenizer::O200k)
         .unwrap()
