@@ -55,6 +55,11 @@ pub(crate) fn is_ours(meta: &Metadata) -> bool {
     meta.is_file() && system::is_ours(meta)
 }
 
+/// Whether something belongs neither to this user, nor to the system's, nor to whoever owns `beside`. Windows is not asked who owns what.
+pub(crate) fn is_of_another(meta: &Metadata, beside: &Metadata) -> bool {
+    system::is_of_another(meta, beside)
+}
+
 /// The program at a path, if there is one. On Windows its name may be given without the ending.
 pub(crate) fn program_at(path: &Path) -> Option<PathBuf> {
     system::program_at(path)

@@ -250,10 +250,8 @@ pub fn repository_around(path: &Path) -> Option<PathBuf> {
 /// Whether a repository belongs neither to this user, nor to the system's, nor to whoever owns the tree in it: in `/tmp` everybody may
 /// make one around everybody's folders, and would be trusted with them.
 fn is_of_another(repository: &Path, tree: &Path) -> bool {
-    let owner = |path: &Path| fs::symlink_metadata(path).map(|meta| meta.uid());
-    let own = rustix::process::geteuid().as_raw();
-    match (owner(repository), owner(tree)) {
-        (Ok(of_repository), Ok(of_tree)) => ![own, 0, of_tree].contains(&of_repository),
+    match (fs::symlink_metadata(repository), fs::symlink_metadata(tree)) {
+        (Ok(of_repository), Ok(of_tree)) => files::is_of_another(&of_repository, &of_tree),
         _ => true,
     }
 }

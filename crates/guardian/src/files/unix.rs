@@ -34,6 +34,11 @@ pub(super) fn is_ours(meta: &Metadata) -> bool {
     (meta.uid() == own || meta.uid() == 0) && meta.mode() & 0o022 == 0
 }
 
+pub(super) fn is_of_another(meta: &Metadata, beside: &Metadata) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    ![own, 0, beside.uid()].contains(&meta.uid())
+}
+
 pub(super) fn program_at(path: &Path) -> Option<PathBuf> {
     let is_program = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o111 != 0);
     is_program.then(|| path.to_path_buf())

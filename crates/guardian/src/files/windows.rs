@@ -49,6 +49,10 @@ pub(super) fn is_ours(meta: &Metadata) -> bool {
     !meta.file_type().is_symlink()
 }
 
+pub(super) fn is_of_another(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
 pub(super) fn program_at(path: &Path) -> Option<PathBuf> {
     let has_ending = path
         .extension()
