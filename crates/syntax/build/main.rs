@@ -1,5 +1,7 @@
 //! Compiles what is C here, and packs the largest grammars where that is asked for.
 
+#![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
+
 #[cfg(feature = "packed")]
 mod packed;
 
