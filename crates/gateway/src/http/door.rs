@@ -252,9 +252,9 @@ mod tests {
         };
         let own = (header::HOST, "127.0.0.1:8765");
         let ambiguous = |target: &'static str, pairs: &[_]| is_ambiguous(&Uri::from_static(target), &headers(pairs));
-        assert!(!ambiguous("/mcp", &[own.clone()]));
-        assert!(!ambiguous("http://127.0.0.1:8765/mcp", &[own.clone()]));
-        assert!(ambiguous("http://evil.example/mcp", &[own.clone()]));
+        assert!(!ambiguous("/mcp", std::slice::from_ref(&own)));
+        assert!(!ambiguous("http://127.0.0.1:8765/mcp", std::slice::from_ref(&own)));
+        assert!(ambiguous("http://evil.example/mcp", std::slice::from_ref(&own)));
         assert!(ambiguous("http://evil.example/mcp", &[]));
         let evil = (header::HOST, "evil.example");
         assert!(ambiguous("/mcp", &[own.clone(), evil]));

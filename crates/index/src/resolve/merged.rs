@@ -38,6 +38,9 @@ const INHERITING: Word = Word(0x13);
 /// more of them apart either.
 const MAX_PARTS: usize = MAX_SET;
 
+/// Qualified names of one file, and what they name.
+type Qualified<'a> = &'a [(Word, Place)];
+
 /// The table of all containers.
 #[derive(Default)]
 pub(super) struct Merged {
@@ -230,7 +233,7 @@ impl Linker {
     /// the `new` links.
     pub(super) fn exchange_merged(
         &mut self,
-        (before, now): (&[(Word, Place)], &[(Word, Place)]),
+        (before, now): (Qualified<'_>, Qualified<'_>),
         (old, new): (&Links, &Links),
         changed: &mut Keys,
         touched: &mut Touched,
