@@ -128,6 +128,12 @@ pub fn find(workspace: &Workspace, ask: &Find, max_tokens: usize) -> Result<Foun
             .places
             .retain(|place| place_path(workspace, place).starts_with(path));
     }
+    // Whoever names one thing wants that and what speaks of it, and nothing that is only like it.
+    if is_exact && query.is_name {
+        ranking
+            .places
+            .retain(|place| place.is_exact || place.holds_name && !query.names.is_empty());
+    }
     let mut found = Found {
         note: workspace.incomplete(),
         ..Found::default()
@@ -290,7 +296,9 @@ fn cut(mut place: Place, room: usize) -> Place {
 
 /// A group without its lines.
 fn heading(workspace: &Workspace, ranking: &Ranking, group: &fold::Group) -> Place {
-    let places = || group.places.iter().map(|&at| &ranking.places[at]);
+    let mut members: Vec<&Ranked> = group.places.iter().map(|&at| &ranking.places[at]).collect();
+    members.sort_by_key(|place| place.region.first);
+    let places = || members.iter().copied();
     let first = places().map(|place| place.region.first).min().unwrap_or(1);
     let last = places().map(|place| place.region.last).max().unwrap_or(first);
     let mut names: Vec<String> = Vec::new();
@@ -349,10 +357,10 @@ fn shown(workspace: &Workspace, query: &Query, ranking: &Ranking, group: &fold::
         let lines = all.get(region.first as usize - 1..(region.last as usize).min(all.len()))?;
         let mut evidence: Vec<LineEvidence> = lines.iter().map(|line| asked.evidence(line)).collect();
         let pointed = ranking.places[at].line.and_then(|line| line.checked_sub(region.first));
-        if let Some(line) = pointed.and_then(|at| usize::try_from(at).ok())
-            && let Some(line) = evidence.get_mut(line)
-        {
-            line.row += POINTED_AT;
+        if let Some(pointed) = pointed {
+            for (at, line) in evidence.iter_mut().enumerate() {
+                line.row += POINTED_AT / (1.0 + (at as u32).abs_diff(pointed) as f32);
+            }
         }
         let head = (region.head - region.first) as usize;
         for line in chosen(&asked, &evidence, lines, head, share) {
@@ -367,7 +375,7 @@ fn shown(workspace: &Workspace, query: &Query, ranking: &Ranking, group: &fold::
     Some(place)
 }
 
-/// What the line that a question points at counts beside its words.
+/// What the line that a question points at counts beside its words; those around it less and less.
 const POINTED_AT: f32 = 100.0;
 
 fn clipped(line: &str) -> String {

@@ -193,9 +193,7 @@ pub(super) fn chosen(
     cap: usize,
 ) -> Vec<usize> {
     if lines.len() <= cap {
-        return (0..lines.len())
-            .filter(|&at| !evidence[at].is_blank || lines.len() < 4)
-            .collect();
+        return (0..lines.len()).filter(|&at| !evidence[at].is_blank).collect();
     }
     let own: Vec<f32> = evidence.iter().map(|line| asked.weight(line)).collect();
     let mut weights = own.clone();
@@ -214,7 +212,9 @@ pub(super) fn chosen(
         .collect();
     // Equals from the top, so that a region without a match shows how it begins.
     order.sort_by(|&left, &right| weights[right].total_cmp(&weights[left]).then(left.cmp(&right)));
-    order.truncate(cap.saturating_sub(1));
+    // Lines without any word of the question fill half of the room at most: they only show how the region begins.
+    let telling = order.iter().filter(|&&at| weights[at] > 0.0).count();
+    order.truncate(telling.max(cap / 2).min(cap.saturating_sub(1)));
     order.push(head.min(lines.len() - 1));
     order.sort_unstable();
     order.dedup();

@@ -35,7 +35,7 @@ const SCOPE: f32 = 0.6;
 
 /// Taken off for what is seldom meant.
 const TEST: f32 = 2.6;
-const DOCUMENT: f32 = 2.6;
+const DOCUMENT: f32 = 3.4;
 const COPIED: f32 = 1.8;
 const EXAMPLE: f32 = 1.0;
 
