@@ -43,7 +43,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-use commands::code::{change, read, uses};
+use commands::code::{change, read, trace, uses};
 use commands::compilers::{changes, definition, diagnostics, enrich, explore, fixes, hover, references};
 use commands::descriptors::{exports, function, laravel_routes, lines, type_};
 use commands::questions::{
@@ -63,6 +63,7 @@ verbs! {
         Find => find,
         Read => read,
         Uses => uses,
+        Trace => trace,
         Change => change,
         Index => index,
         Watch => watch,

@@ -48,6 +48,40 @@ pub(crate) struct Used {
     page: Page,
 }
 
+/// What happens.
+#[derive(clap::Args, Serialize)]
+pub(crate) struct Traced {
+    /// Where it starts: name, Owner.name, id, path:line, route, or words
+    #[arg(value_name = "FROM", required_unless_present = "to")]
+    from: Option<String>,
+
+    /// Where it ends
+    #[arg(value_name = "TO", conflicts_with = "to")]
+    #[serde(rename = "to", skip_serializing_if = "Option::is_none")]
+    end: Option<String>,
+
+    /// Where it ends; without FROM, who leads there
+    #[arg(long, value_name = "TO")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+
+    /// Only chains through this
+    #[arg(long, value_name = "NAME")]
+    through: Option<String>,
+
+    /// Calls deep at most
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+
+    /// Tests too
+    #[arg(long)]
+    tests: bool,
+
+    /// Steps at most where no TO cuts it
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
 /// What changes.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct Changing {
@@ -69,6 +103,8 @@ super::questions::questions! {
     change: Changing => "change",
     /// Source by symbol, path or lines, as it is now
     read: Reading => "read",
+    /// What happens when …: a chain of calls between two ends, what runs from one on, or who leads to one
+    trace: Traced => "trace",
     /// Every use of a symbol, with the account that shows none is missing
     uses: Used => "uses",
 }

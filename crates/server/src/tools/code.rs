@@ -1,9 +1,11 @@
-//! The tools that most sessions need: `find`, `read`, `uses` and `change`; `grep` beside them. Their answers are read as plain text.
+//! The tools that most sessions need: `find`, `read`, `uses`, `trace` and `change`; `grep` beside them. Their answers are read as plain
+//! text.
 
 use codeintel::change::{self, Change};
 use codeintel::find::{self, Find};
 use codeintel::grep::{self, Grep};
 use codeintel::read::{self, Read};
+use codeintel::trace::{self, Trace};
 use codeintel::uses::{self, Uses};
 use serde_json::{Map, Value};
 use wire::Format;
@@ -48,6 +50,19 @@ pub(super) const TOOLS: &[Tool] = &[
         writes: false,
         parameters: schema::of::<Uses>,
         ask: |desk, arguments| put(desk, arguments, uses::uses, uses::LAYOUT),
+    },
+    Tool {
+        name: "trace",
+        about: "What happens when …: the chain of calls from one function to another (`from`, `to`), what runs from one on (`from`), or who \
+                leads to one from which entry points (`to`). One line a step with its condition; names, path:line, routes or words. Not for \
+                source.",
+        toolset: Toolset::Core,
+        scope: Scope::Workspace,
+        max_tokens: 2_000,
+        cut: Cut::Rows,
+        writes: false,
+        parameters: schema::of::<Trace>,
+        ask: |desk, arguments| put(desk, arguments, trace::trace, trace::LAYOUT),
     },
     Tool {
         name: "change",
