@@ -96,10 +96,10 @@ fn scanners_stay_within_their_bounds() {
         "/*",
     ];
     for language in languages::all() {
-        let levels: String = (0..600).map(|depth| format!("{}a: b\n", " ".repeat(depth))).collect();
+        let levels: String = (0..300).map(|depth| format!("{}a: b\n", " ".repeat(depth))).collect();
         sound(language, &levels);
         for text in repeated {
-            sound(language, &text.repeat(700));
+            sound(language, &text.repeat(300));
         }
     }
 }
