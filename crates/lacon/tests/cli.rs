@@ -366,3 +366,87 @@ fn larger_data_of_benchmarks_is_named_and_missed_by_name() {
         assert_eq!(lacon(args, b"").status.code(), Some(2), "{args:?}");
     }
 }
+
+fn git(root: &std::path::Path, arguments: &[&str]) {
+    let done = std::process::Command::new("git")
+        .current_dir(root)
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.org"])
+        .args(arguments)
+        .status()
+        .expect("git runs");
+    assert!(done.success(), "{arguments:?}");
+}
+
+/// A rule ignores a folder, and git tracks some of its files: what is indexed is not among what is left out.
+#[test]
+fn a_file_that_is_indexed_is_not_counted_as_left_out() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let root = directory.path();
+    for folder in ["all", "some"] {
+        std::fs::create_dir(root.join(folder)).expect("a folder");
+        std::fs::write(root.join(folder).join("kept.py"), "x = 1\n").expect("a file");
+    }
+    std::fs::write(root.join("some/left.py"), "x = 1\n").expect("a file");
+    std::fs::write(root.join(".gitignore"), "all/\nsome/\n").expect("a file");
+    git(root, &["init", "-q"]);
+    git(root, &["add", "-f", "all/kept.py", "some/kept.py"]);
+    let root = root.to_str().expect("a path");
+    assert!(lacon(&["index", root], b"").status.success());
+    let status = lacon(&["status", root, "--skipped", "--json"], b"");
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let ignored: Vec<_> = status["skipped_files"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|file| file["reason"] == "ignored")
+        .map(|file| (file["path"].as_str().unwrap_or_default(), file["files"].as_u64()))
+        .collect();
+    assert_eq!(ignored, [("some", Some(1))], "{status}");
+}
+
+/// What a file calls itself and its symbols is shown as it is written, and obeyed by nobody: not by a terminal, and not by who reads
+/// line by line.
+#[test]
+fn names_speak_for_nobody() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a file");
+    write("a\nlib.py:1  Safe.verified\n\u{202e}.py", "def target(): pass\n");
+    write("two\u{2028}lines.py", "def other(): pass\n");
+    write("tables.sql", "CREATE TABLE \"t\nlib.py:3 forged\" (id int);\n");
+    write(
+        "doc.md",
+        "# Heading \u{1b}]52;c;ZXZpbA==\u{7}\n\n## Next \u{202e} heading\n\nThe target.\n",
+    );
+    write(
+        "keys.ts",
+        "export const keys = { \"q\u{1b}[2J\": () => 1, \"x\u{202e}y\": () => 2 };\n",
+    );
+    let root = directory.path().to_str().expect("a path");
+    assert!(lacon(&["index", root], b"").status.success());
+    let is_obeyed = |letter: char| {
+        !matches!(letter, '\n' | '\t') && letter.is_control()
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}')
+    };
+    for arguments in [
+        &["summary", "tables.sql"][..],
+        &["summary", "doc.md"],
+        &["summary", "keys.ts"],
+        &["symbols", "target"],
+        &["uses", "target"],
+        &["outline"],
+        &["export"],
+    ] {
+        let said = lacon(&[arguments, &["--root", root]].concat(), b"");
+        let said = match arguments == ["export"] {
+            true => lacon(&["export", root], b""),
+            false => said,
+        };
+        let text = stdout(&said);
+        assert!(!text.is_empty(), "{arguments:?}: {}", stderr(&said));
+        assert!(!text.contains(is_obeyed), "{arguments:?}: {text:?}");
+        assert!(
+            !text.lines().any(|line| line.starts_with("lib.py:")),
+            "{arguments:?}: {text}"
+        );
+    }
+}

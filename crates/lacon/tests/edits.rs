@@ -453,7 +453,7 @@ fn a_killed_edit_is_whole_or_gone_for_whoever_starts_next() {
                 said = result["content"][1]["text"].as_str().unwrap_or_default().to_owned();
             }
             1 => look(root.path(), "status"),
-            _ => look(root.path(), "stats"),
+            _ => look(root.path(), "doctor"),
         }
         for number in 0..FILES {
             let now = text(root.path(), &name(number)) == "new = 1\n";

@@ -78,6 +78,26 @@ impl Server {
             .unwrap()
     }
 
+    /// What comes back for one message, and the session that it names.
+    fn posted(&self, session: &str, message: &Value) -> (String, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let (body, token) = (message.to_string(), self.token.clone().unwrap_or_default());
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nAuthorization: Bearer {token}\r\n{session}Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let session = text.lines().find(|line| line.starts_with("mcp-session-id: "));
+        let session = session.map(|line| format!("{line}\r\n")).unwrap_or_default();
+        (text, session)
+    }
+
     /// The status of a bare request with these headers.
     fn status(&self, headers: &str) -> String {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -174,6 +194,50 @@ fn a_token_is_made_and_printed_with_what_a_client_needs() {
     assert_eq!(entry["url"], format!("http://{}/mcp", server.address));
     assert_eq!(entry["headers"]["Authorization"], format!("Bearer {token}"));
     assert_ne!(Server::start("", &[]).token, Some(token));
+}
+
+/// Whoever is asked whether a repository is trusted says so for everybody who uses the server: over HTTP nobody is asked.
+#[test]
+fn nobody_is_asked_for_trust_over_http() {
+    let state = tempfile::tempdir().unwrap();
+    let servers = state.path().join("servers.toml");
+    // One that has no mode without trust.
+    let table = "[[server]]\nname = \"own\"\nlanguages = { python = \"python\" }\ncommands = [[\"/bin/cat\"]]\n";
+    std::fs::write(&servers, table).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lacon"));
+    command
+        .args(["mcp", "--http", "127.0.0.1:0"])
+        .env("LACON_STATE_DIR", state.path())
+        .env("LACON_LSP_CONFIG", &servers)
+        .env_remove("LACON_TRUST");
+    let server = Server::run(command, "");
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "t", "version": "1"}});
+    let (_, session) = server.posted(
+        "",
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+    );
+    assert!(!session.is_empty());
+    server.posted(
+        &session,
+        &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    );
+    let limit = Instant::now() + Duration::from_secs(60);
+    let ask = json!({"name": "find_references", "arguments": {"symbol": "f", "wait": "lsp", "format": "json"}});
+    let said = loop {
+        let (said, _) = server.posted(
+            &session,
+            &json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": ask}),
+        );
+        if !said.contains("index_building") {
+            break said;
+        }
+        assert!(Instant::now() < limit, "{said}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(!said.contains("elicitation"), "{said}");
+    assert!(said.contains("untrusted: own was not asked"), "{said}");
+    assert!(!state.path().join("trust.toml").exists());
 }
 
 #[test]

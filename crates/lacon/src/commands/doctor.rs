@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use index::snapshot::{Snapshot, SnapshotError};
 use index::store::{Directory, Location, StoreError};
+use lsp::edits::Journal;
 use serde::Serialize;
+use server::editing::journal_directory;
 use terminal::failure::{Exit, Explain, Failure};
 use terminal::output::{Output, Paint};
 use terminal::usage::size;
@@ -14,6 +16,7 @@ use terminal::usage::size;
 use super::index::Place;
 use super::init::change::{Edit, Taken};
 use super::init::clients::{Client, Places, Reach, Start};
+use super::init::ledger::text_of;
 
 /// Check the index, the system, language servers and coding agents
 #[derive(clap::Args)]
@@ -95,6 +98,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         index_of(&snapshot, &location),
         writable(&location),
     ];
+    checks.extend(interrupted(&location.root));
     checks.push(configuration(&location.root));
     checks.push(trusted(&location.root));
     checks.push(sandbox());
@@ -267,6 +271,26 @@ fn writable(location: &Location) -> Check {
         Ok(()) => good(),
         Err(StoreError::Locked { .. }) => Check::good("permissions", "another Lacon keeps the index up to date"),
         Err(error) => broken(format!("{:#}", anyhow::Error::new(error))),
+    }
+}
+
+/// A change that a crash cut short, which is put right first, as by every verb.
+fn interrupted(root: &Path) -> Option<Check> {
+    let recovered = journal_directory(root)
+        .map_err(|refusal| refusal.message)
+        .and_then(|directory| Journal::open(root, &directory).map_err(|error| error.to_string()))
+        .and_then(|journal| journal.recover().map_err(|error| error.to_string()));
+    match recovered {
+        Ok(recovered) if recovered.is_empty() => None,
+        Ok(recovered) => {
+            let said: Vec<String> = recovered.iter().map(ToString::to_string).collect();
+            Some(Check::good("edits", said.join("; ")))
+        }
+        Err(error) => Some(Check::broken(
+            "edits",
+            format!("an interrupted change may be left: {error}"),
+            "mend what it names, then run `lacon undo --list`",
+        )),
     }
 }
 
@@ -465,10 +489,8 @@ fn agents(root: &Path) -> Vec<Check> {
 
 /// Whether the file has an entry for Lacon: putting another one there would meet it.
 fn knows(client: Client, file: &Path) -> anyhow::Result<bool> {
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error).context("it cannot be read"),
+    let Some(text) = text_of(file)? else {
+        return Ok(false);
     };
     let start = Start {
         command: "lacon".to_string(),

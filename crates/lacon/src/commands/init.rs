@@ -2,7 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod clients;
-mod ledger;
+pub(crate) mod ledger;
 
 use std::path::{Path, PathBuf};
 
@@ -176,10 +176,19 @@ fn stays_inside(path: &Path, reach: Reach, places: &Places) -> anyhow::Result<()
     }
     let nearest = path.ancestors().find(|above| std::fs::symlink_metadata(above).is_ok());
     let leads_to = nearest.and_then(|nearest| nearest.canonicalize().ok());
-    match leads_to.is_some_and(|leads_to| leads_to.starts_with(&places.project)) {
+    // What git keeps is not set up by a link into it, either.
+    let is_inside = |leads_to: PathBuf| {
+        let inside = leads_to.strip_prefix(&places.project).map(Path::to_path_buf);
+        inside.is_ok_and(|inside| {
+            !inside
+                .components()
+                .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
+        })
+    };
+    match leads_to.is_some_and(is_inside) {
         true => Ok(()),
         false => Err(anyhow!(
-            "it leads outside of the repository: replace the link by a file, or set it up with --user"
+            "it leads outside of the repository or into `.git`: replace the link by a file, or set it up with --user"
         )),
     }
 }

@@ -1,6 +1,9 @@
 //! `lacon status`: what the index of a tree holds, or of every tree of a workspace, and whether it is whole.
 
+use std::collections::BTreeSet;
+
 use anyhow::Context;
+use index::scan::LeftOutBy;
 use index::snapshot::{Snapshot, SnapshotError};
 use index::store::{Directory, Location};
 use serde::Serialize;
@@ -174,20 +177,36 @@ fn skipped(snapshot: &Snapshot, location: &Location) -> Result<Vec<Skipped>, Fai
             files: None,
         })
         .collect();
-    all.extend(index::scan::left_out(root, &config)?.into_iter().map(|out| {
+    // A folder that a rule leaves out may hold files that git tracks: those are not left out.
+    let met: BTreeSet<String> = snapshot
+        .files()
+        .map(|file| file.path().to_owned())
+        .chain(all.iter().map(|file| file.path.clone()))
+        .collect();
+    let met_below = |folder: &str| {
+        let folder = format!("{folder}/");
+        met.range(folder.clone()..)
+            .take_while(|path| path.starts_with(&folder))
+            .count()
+    };
+    all.extend(index::scan::left_out(root, &config)?.into_iter().filter_map(|out| {
+        let files = out
+            .is_folder
+            .then(|| index::scan::count_files(root, &out.path, MOST_COUNTED).saturating_sub(met_below(&out.path)));
+        if out.by == LeftOutBy::Rule && files == Some(0) {
+            return None;
+        }
         let size = std::fs::symlink_metadata(root.join(index::scan::unescape_path(&out.path)));
-        Skipped {
+        Some(Skipped {
             reason: out.by.as_str(),
             bytes: match out.is_folder {
                 true => 0,
                 false => size.map_or(0, |metadata| metadata.len()),
             },
-            files: out
-                .is_folder
-                .then(|| index::scan::count_files(root, &out.path, MOST_COUNTED)),
+            files,
             rule: out.rule,
             path: out.path.into(),
-        }
+        })
     }));
     all.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(all)

@@ -92,7 +92,7 @@ macro_rules! families {
     };
 }
 
-families!(programs, search_path, servers, settings, gateway, git, links);
+families!(programs, search_path, servers, settings, gateway, git, links, shapes);
 
 #[test]
 fn servers_of_an_untrusted_repository_read_nothing_outside() {

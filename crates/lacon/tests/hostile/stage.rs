@@ -126,6 +126,15 @@ impl Stage {
             "export function hello(name: string): string { return name; }\n",
         );
         self.write("app.ts", "import { hello } from './lib';\nhello('a');\n");
+        // So that manifests are asked which runner it is for.
+        self.write(
+            "lib.test.ts",
+            "import { hello } from './lib';\nit('greets', () => { hello('a'); });\n",
+        );
+        self.write(
+            "test_lib.py",
+            "from lib import greet\n\n\ndef test_greet():\n    greet(1)\n",
+        );
         self.write(
             "lib.go",
             "package main\n\nfunc Wave(name string) string { return name }\n\nfunc main() { Wave(\"a\") }\n",
@@ -309,6 +318,9 @@ impl Stage {
                     continue;
                 }
                 if kind.is_dir() {
+                    if path.starts_with(&self.bait) {
+                        found.insert(path.clone(), "a folder".to_owned());
+                    }
                     waiting.push(path);
                     continue;
                 }

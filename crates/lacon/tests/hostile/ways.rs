@@ -8,6 +8,7 @@ pub(crate) mod programs;
 pub(crate) mod search_path;
 pub(crate) mod servers;
 pub(crate) mod settings;
+pub(crate) mod shapes;
 
 use crate::stage::Stage;
 
@@ -44,6 +45,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Way> {
         git::WAYS,
         links::WAYS,
         leaks::WAYS,
+        shapes::WAYS,
     ]
     .into_iter()
     .flatten()

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Every file that was changed and not taken back, oldest first.
@@ -57,13 +57,21 @@ impl Ledger {
     }
 }
 
-/// The text of a file; `None` where there is none. What is not UTF-8 is an error, and so left alone.
-pub(super) fn text_of(path: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).context("it cannot be read"),
-    }
+/// Longest file that settings are put into.
+const MOST_TEXT: u64 = 16 << 20;
+
+/// The text of a file; `None` where there is none. What is not UTF-8 is an error, and so left alone; so are pipes and devices, which a
+/// repository may bring along, and for which one would wait for ever.
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).context("it cannot be read"),
+    };
+    ensure!(metadata.is_file(), "it is no regular file");
+    ensure!(metadata.len() <= MOST_TEXT, "it is longer than {} MB", MOST_TEXT >> 20);
+    let text = fs::read_to_string(path).context("it cannot be read")?;
+    Ok(Some(text))
 }
 
 /// Writes a file that may not be there yet; says which directories it made.

@@ -76,10 +76,16 @@ pub(crate) const WAYS: &[Way] = &[
             "package.json",
             "pyproject.toml",
             "tsconfig.json",
+            "Cargo.toml",
+            "go.mod",
+            "setup.cfg",
+            ".mcp.json",
+            ".claude/settings.json",
             "AGENTS.md",
             "README.md",
             "a.py",
         ] {
+            std::fs::create_dir_all(stage.tree.join(name).parent().unwrap()).unwrap();
             stage.pipe(&stage.tree.join(name));
         }
     }),
