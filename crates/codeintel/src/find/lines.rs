@@ -78,7 +78,8 @@ impl<'q> Asked<'q> {
             return found;
         }
         // Where runs of equal words end in the question, with their length and their rarity.
-        let (mut before, mut now): (Vec<(usize, usize, f32)>, Vec<(usize, usize, f32)>) = (Vec::new(), Vec::new());
+        let mut before: Vec<(usize, usize, f32)> = Vec::new();
+        let mut now = Vec::new();
         let mut count = 0;
         each_word(line, |word| {
             count += 1;

@@ -294,9 +294,8 @@ fn search(
         if workspace.is_stopped() {
             break;
         }
-        let (near, far) = match (ahead.nearest(), back.nearest()) {
-            (Some(near), Some(far)) => (near, far),
-            _ => break,
+        let (Some(near), Some(far)) = (ahead.nearest(), back.nearest()) else {
+            break;
         };
         if best.is_some_and(|best| near + far >= best.0) {
             break;
@@ -357,7 +356,9 @@ fn search(
 /// functions take from queues.
 fn returning(hops: &Hops<'_>, from: &[(SymbolKey, u32)], to: &[(SymbolKey, u32)], depth: u32) -> Searched {
     type State = (SymbolKey, bool);
-    let mut known: HashMap<State, (u32, u32, Option<(State, Hop)>)> = HashMap::new();
+    /// Cost, depth, and the step that led there.
+    type Known = (u32, u32, Option<(State, Hop)>);
+    let mut known: HashMap<State, Known> = HashMap::new();
     let mut queue: BinaryHeap<Reverse<(u32, State)>> = BinaryHeap::new();
     for &(key, cost) in from {
         known.insert((key, false), (cost, 0, None));
