@@ -14,13 +14,15 @@ mod sweep;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::scan::{Config, ConfigError, SkipReason, Stamp, walk};
 use crate::search::{Keeper, TreeFile};
 use crate::snapshot::segment::Segment;
 use crate::snapshot::{Snapshot, SnapshotError};
-use crate::store::{Directory, FactsKey, FactsStore, Location, Notice, Place, Stats, StoreError, WriterLock, repair};
+use crate::store::{
+    Directory, FactsKey, FactsStore, Location, Notice, Place, Stats, StoreError, Walked, WriterLock, repair,
+};
 use crate::tree::{Keep, Resolve};
 pub use glance::{Glance, glance};
 use state::State;
@@ -174,7 +176,7 @@ impl Indexer {
         // All that a reader can have found is looked at below.
         repair::begin(directory.location());
         let (facts, mut notices) = FactsStore::open(&directory.location().facts)?;
-        let stats = Stats::load(&directory, stats_context(&config));
+        let stats = Stats::load(&directory.location().directory, stats_context(&config));
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads.unwrap_or(0))
             .stack_size(16 << 20)
@@ -228,12 +230,14 @@ impl Indexer {
         if self.options.config.is_none() {
             let config = Config::load(self.root())?;
             if config != self.config {
-                self.stats = Stats::load(&self.directory, stats_context(&config));
+                self.stats = Stats::load(&self.directory.location().directory, stats_context(&config));
                 self.config = config;
             }
         }
         let (root, config) = (self.directory.location().root.as_path(), &self.config);
-        let walk = self.pool.install(|| walk(root, config))?;
+        let began = SystemTime::now();
+        let mut walk = self.pool.install(|| walk(root, config))?;
+        let (seen, candidates) = (std::mem::take(&mut walk.seen), walk.candidates.len());
         let scan = start.elapsed();
         if walk.unheeded {
             self.notices.push(Notice::IgnoredEverything);
@@ -258,6 +262,8 @@ impl Indexer {
             None => Keep::Nothing,
         };
         let report = self.finish(survey, keep, start, scan)?;
+        let digest = *report.snapshot.tree_digest();
+        self.stats.note_walk(Walked::of(digest, candidates, seen, began));
         self.stats.save(&self.directory)?;
         let live: Vec<FactsKey> = self.survey.iter().flat_map(|survey| survey.keys()).collect();
         self.facts.collect(&live)?;
@@ -530,7 +536,7 @@ fn stamp_of(path: &Path) -> Option<Stamp> {
 }
 
 /// What the entries of the stat cache depend on besides the files.
-fn stats_context(config: &Config) -> [u8; 32] {
+pub(crate) fn stats_context(config: &Config) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&config.digest());
     hasher.update(&crate::scan::DECODE_VERSION.to_le_bytes());

@@ -1,7 +1,7 @@
 //! What does it all mean together? Facts of single files in, one immutable snapshot of the whole tree out.
 //!
 //! `scan` finds the files, `store` keeps facts by content, `resolve` turns names into edges, `snapshot` is what every
-//! question reads, `search` finds in it by words and meaning; `build` makes it, cold or after a change, `watch` keeps it up to date, `export` writes it for others, `import` reads what other
+//! question reads, `search` finds in it by words and meaning; `build` makes it, cold or after a change, `watch` keeps it up to date, `fresh` says whether it is, `export` writes it for others, `import` reads what other
 //! tools know.
 //! `model` has the nouns that all of them share; `tree` is the seam between storage and resolution.
 
@@ -9,6 +9,7 @@
 
 pub mod build;
 pub mod export;
+pub mod fresh;
 #[cfg(test)]
 mod fuzz;
 pub mod git;

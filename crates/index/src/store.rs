@@ -20,4 +20,4 @@ pub use repair::ask_for_repair;
 pub(crate) use blocks::{Blocks, Source, Summing, sums_length};
 #[cfg(test)]
 pub(crate) use disk::faults;
-pub(crate) use stats::{Known, Stats};
+pub(crate) use stats::{Known, Stats, Walked};

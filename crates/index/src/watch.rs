@@ -2,7 +2,7 @@
 //!
 //! Events only say where to look. What is there is read from the disk, so a lost or doubled event cannot make the snapshot
 //! wrong: where the system says that it lost some, the whole tree is looked at. Where it reports none at all, it is looked at
-//! now and then.
+//! now and then. Whoever asks whether the snapshot is up to date (`fresh`) is answered after what was reported before is in it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use notify::{EventKind, RecursiveMode, Watcher};
 
 use crate::build::{BuildError, Indexer, Report};
+use crate::fresh::{is_question, questions_in};
 use crate::store::Place;
 
 /// How patient a watch is.
@@ -84,7 +85,7 @@ pub fn watch(
     let index = indexer.directory().location().directory.clone();
     let (sender, receiver) = channel();
     // Watching starts before the first build, so that no change falls between the two. Where it cannot, there is an index all the same.
-    let watcher = start(&root, sender.clone());
+    let watcher = start(&root, &index, sender.clone());
     let mut polling = None;
     let _watcher = match watcher {
         Ok(watcher) => Some(watcher),
@@ -96,6 +97,8 @@ pub fn watch(
             None
         }
     };
+    // Those that were asked before anything was watched.
+    let early = questions_in(&index);
     let report = indexer.build()?;
     if let Some(polling) = &mut polling {
         polling.looked(report.time.total);
@@ -103,6 +106,7 @@ pub fn watch(
     if hear(Watched::Built(Box::new(report))).is_break() {
         return Ok(());
     }
+    answer(&early);
     // Most servers answer for hours about a tree that nobody edits: until the first change they pay for none.
     indexer.rest();
     if hear(Watched::Rested).is_break() {
@@ -110,8 +114,15 @@ pub fn watch(
     }
     let mut changed: Option<Instant> = None;
     let mut index_gone: Option<Instant> = None;
+    let mut asked: Vec<PathBuf> = Vec::new();
     loop {
-        let mut collected = collect(&receiver, &root, &index, patience);
+        // Those of the round before are answered unless its update failed.
+        asked.clear();
+        let mut collected = collect(&receiver, &root, &index, patience, &mut asked);
+        if polling.is_some() || matches!(collected, Collected::Everything) {
+            // The whole tree is looked at after this, so nothing that was changed before can be missed.
+            asked.extend(questions_in(&index));
+        }
         if matches!(collected, Collected::Paths(_) | Collected::Everything) {
             changed = Some(Instant::now());
         }
@@ -137,8 +148,9 @@ pub fn watch(
         if matches!(collected, Collected::Nothing) && indexer.git_is_written() {
             collected = Collected::Paths(Vec::new());
         }
-        if let (Collected::Nothing, Some(polling)) = (&collected, &polling)
-            && polling.is_due()
+        // What is not reported is looked for when somebody asks.
+        if let (Collected::Nothing | Collected::Paths(_), Some(polling)) = (&collected, &polling)
+            && (polling.is_due() || !asked.is_empty())
         {
             collected = Collected::Everything;
         }
@@ -163,7 +175,10 @@ pub fn watch(
             }
             Collected::Paths(paths) => match indexer.update(&paths) {
                 Ok(report) if report.changed => Watched::Built(Box::new(report)),
-                Ok(_) => continue,
+                Ok(_) => {
+                    answer(&asked);
+                    continue;
+                }
                 Err(error) => Watched::Failed(error),
             },
             Collected::Everything => {
@@ -178,15 +193,35 @@ pub fn watch(
                 }
             }
         };
+        let has_failed = matches!(step, Watched::Failed(_));
         if hear(step).is_break() {
             return Ok(());
+        }
+        // After everybody has heard of it.
+        if !has_failed {
+            answer(&asked);
         }
     }
 }
 
-fn start(root: &Path, sender: Sender<notify::Result<notify::Event>>) -> notify::Result<notify::RecommendedWatcher> {
+/// Tells those who asked that the snapshot is up to date.
+fn answer(asked: &[PathBuf]) {
+    for question in asked {
+        // One that is gone was not waited for any longer.
+        drop(std::fs::remove_file(question));
+    }
+}
+
+fn start(
+    root: &Path,
+    index: &Path,
+    sender: Sender<notify::Result<notify::Event>>,
+) -> notify::Result<notify::RecommendedWatcher> {
     let mut watcher = notify::recommended_watcher(sender)?;
     watcher.watch(root, RecursiveMode::Recursive)?;
+    if !index.starts_with(root) {
+        watcher.watch(index, RecursiveMode::NonRecursive)?;
+    }
     Ok(watcher)
 }
 
@@ -242,12 +277,13 @@ enum Collected {
     Closed,
 }
 
-/// Waits for events and gathers their paths until the tree is quiet.
+/// Waits for events and gathers their paths until the tree is quiet, or somebody asks.
 fn collect(
     receiver: &Receiver<notify::Result<notify::Event>>,
     root: &Path,
     index: &Path,
     patience: Patience,
+    asked: &mut Vec<PathBuf>,
 ) -> Collected {
     const IDLE: Duration = Duration::from_millis(500);
     let mut paths = BTreeSet::new();
@@ -269,11 +305,18 @@ fn collect(
                 } else if matches!(event.kind, EventKind::Access(_)) {
                     continue;
                 }
+                if matches!(event.kind, EventKind::Create(_)) {
+                    asked.extend(event.paths.iter().filter(|path| is_question(path, index)).cloned());
+                }
                 let relevant = event.paths.into_iter().filter(|path| concerns(path, root, index));
                 let before = paths.len();
                 paths.extend(relevant);
                 if everything || paths.len() > before {
                     began.get_or_insert_with(Instant::now);
+                }
+                // All that was changed before has been reported.
+                if !asked.is_empty() {
+                    break;
                 }
             }
             // Folders that were made since have no watch.

@@ -39,6 +39,8 @@ pub enum LeftOutBy {
     Submodule,
     /// Git tracks it and it was removed.
     Removed,
+    /// A clone or a work tree inside of the tree, which is a project of its own.
+    Repository,
 }
 
 impl LeftOutBy {
@@ -52,6 +54,7 @@ impl LeftOutBy {
             LeftOutBy::NotCheckedOut => "not_checked_out",
             LeftOutBy::Submodule => "submodule",
             LeftOutBy::Removed => "removed",
+            LeftOutBy::Repository => "other_repository",
         }
     }
 }

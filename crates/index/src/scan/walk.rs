@@ -12,7 +12,7 @@ use super::config::Globs;
 use super::left_out::{LeftOut, LeftOutBy, NEVER, is_secret};
 use super::rules::{Present, Rules, Verdict};
 use super::{Config, ConfigError, SkipReason, Skipped, escape_path};
-use crate::git::{Repository, Tracked, TrackedKind};
+use crate::git::{NoRepository, Repository, Tracked, TrackedKind};
 use crate::tree::is_manifest;
 
 /// A regular file that may be source.
@@ -44,6 +44,8 @@ pub(crate) struct Walk {
     pub(crate) unheeded: bool,
     /// The indexes of git that were consulted.
     pub(crate) indexes: Vec<GitIndex>,
+    /// What it met that decides what is found: folders, files of rules, indexes of git, each as it was before it was read.
+    pub(crate) seen: Vec<(Box<str>, Stamp)>,
     /// What rules left out, where that was asked for. In path order.
     pub(crate) left_out: Vec<LeftOut>,
     /// Something was found that no ignore rule names.
@@ -157,6 +159,7 @@ impl Walker<'_> {
         let mut walk = Walk::default();
         let mut entries = Vec::new();
         let mut present = Present::default();
+        walk.see(self.root, &folder.path);
         match std::fs::read_dir(self.root.join(&folder.path)) {
             Ok(listed) => {
                 for entry in listed {
@@ -170,6 +173,19 @@ impl Walker<'_> {
                 }
             }
             Err(error) => walk.note_error(&folder.path, &error),
+        }
+        if self.is_other(&folder, present) {
+            self.leave_out_other(&folder, &mut walk);
+            all.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).append(walk);
+            return;
+        }
+        let rules = [
+            (present.gitignore, ".gitignore"),
+            (present.ignore, ".ignore"),
+            (present.git, ".git/info/exclude"),
+        ];
+        for (_, name) in rules.into_iter().filter(|(is_there, _)| *is_there) {
+            walk.see(self.root, &folder.path.join(name));
         }
         self.arrive(&mut folder, present, &mut walk);
         for entry in entries {
@@ -197,6 +213,9 @@ impl Walker<'_> {
         };
         for part in file.components() {
             let present = Present::look(&self.root.join(&folder.path));
+            if self.is_other(&folder, present) {
+                break;
+            }
             self.arrive(&mut folder, present, &mut walk);
             let path = folder.path.join(part);
             let look = || std::fs::symlink_metadata(self.root.join(&path));
@@ -208,6 +227,32 @@ impl Walker<'_> {
             folder.path = path;
         }
         walk
+    }
+
+    /// Whether a folder is another project than the tree: a clone or a linked work tree in a repository that knows nothing of it, or
+    /// a work tree of a repository that the walk meets anyway. A submodule is part of the tree.
+    fn is_other(&self, folder: &Folder, present: Present) -> bool {
+        if !present.git || folder.path.as_os_str().is_empty() {
+            return false;
+        }
+        let own = Repository::at(&self.root.join(&folder.path));
+        match (&folder.repository, own) {
+            (_, Err(NoRepository::Missing { .. })) => false,
+            (Some(around), _) => !around.has(&folder.path) && around.below(&folder.path).next().is_none(),
+            (None, Ok(own)) => own.directory != own.common && own.common.starts_with(self.root),
+            (None, Err(_)) => false,
+        }
+    }
+
+    fn leave_out_other(&self, folder: &Folder, walk: &mut Walk) {
+        if self.account == Account::Full {
+            walk.left_out.push(LeftOut {
+                path: escape_path(&folder.path).into(),
+                is_folder: true,
+                by: LeftOutBy::Repository,
+                rule: None,
+            });
+        }
     }
 
     /// Takes up the rules and the repository of a folder.
@@ -228,6 +273,9 @@ impl Walker<'_> {
         if let Some(repository) = repository {
             let stamp = stamp_of(&repository.index());
             let tracked = repository.tracked();
+            if let Some(stamp) = stamp {
+                walk.seen.push((repository.index().to_string_lossy().into(), stamp));
+            }
             walk.indexes.push(GitIndex {
                 path: repository.index(),
                 directory: repository.directory.clone(),
@@ -344,6 +392,7 @@ impl Walk {
         self.candidates.append(&mut other.candidates);
         self.skipped.append(&mut other.skipped);
         self.indexes.append(&mut other.indexes);
+        self.seen.append(&mut other.seen);
         self.left_out.append(&mut other.left_out);
         self.has_free |= other.has_free;
     }
@@ -357,6 +406,13 @@ impl Walk {
         self.indexes.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         self.indexes.dedup_by(|left, right| left.path == right.path);
         self.left_out.sort_unstable();
+    }
+
+    /// Notes how something is that decides what is found.
+    fn see(&mut self, root: &Path, path: &Path) {
+        if let Some(stamp) = stamp_of(&root.join(path)) {
+            self.seen.push((escape_path(path).into(), stamp));
+        }
     }
 
     /// Takes what is no folder for source, or says why not.

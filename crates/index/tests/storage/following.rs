@@ -5,9 +5,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use index::build::{Indexer, Options};
+use index::fresh::{Asked, Question};
+use index::snapshot::Snapshot;
+use index::store::Location;
 use index::watch::{Patience, WatchError, Watched, watch};
 
 use crate::support::{Project, assert_same};
@@ -173,4 +176,67 @@ fn facts_are_collected_while_following() {
         indexer.update(&[project.path("a.py")]).unwrap();
     }
     assert!(packs() <= 12, "{}", packs());
+}
+
+/// The files that are newer than the index, asked for twice: the second answer may come from what the first one noted.
+fn newer(project: &Project) -> Vec<String> {
+    let location = Location::of(&project.root(), None).unwrap();
+    let snapshot = Snapshot::open(&location.snapshot()).unwrap();
+    let first = index::fresh::newer(&location, &snapshot).unwrap();
+    assert_eq!(index::fresh::newer(&location, &snapshot).unwrap(), first);
+    first
+}
+
+#[test]
+fn what_is_newer_than_the_index_is_named() {
+    let project = Project::new(&[
+        ("a.py", "def a(): pass\n"),
+        ("deep/b.py", "def b(): pass\n"),
+        ("note.txt", "x\n"),
+    ]);
+    drop(project.build());
+    assert!(newer(&project).is_empty());
+    // From then on times are trusted, and nothing is walked.
+    std::thread::sleep(Duration::from_millis(2_100));
+    drop(project.build());
+    assert!(newer(&project).is_empty());
+    project.write("a.py", "def other(): pass\n");
+    assert_eq!(newer(&project), ["a.py"]);
+    project.write("deep/er/c.py", "def c(): pass\n");
+    project.write("note.txt", "y\n");
+    assert_eq!(newer(&project), ["a.py", "deep/er/c.py"]);
+    fs::remove_file(project.path("deep/b.py")).unwrap();
+    assert_eq!(newer(&project), ["a.py", "deep/b.py", "deep/er/c.py"]);
+    drop(project.build());
+    assert!(newer(&project).is_empty());
+    project.write(".gitignore", "deep/\n");
+    assert_eq!(newer(&project), ["deep/er/c.py"]);
+}
+
+#[test]
+fn whoever_asks_is_answered_after_what_was_written_before() {
+    let project = Project::new(&[("a.py", "def a(): pass\n")]);
+    let location = Location::of(&project.root(), None).unwrap();
+    let soon = || Instant::now() + Duration::from_secs(20);
+    drop(project.build());
+    assert_eq!(Question::put(&location, Instant::now()).wait(soon()), Asked::NoWriter);
+    let (stop, stopped) = channel::<()>();
+    std::thread::scope(|scope| {
+        let project = &project;
+        scope.spawn(move || {
+            let mut indexer = project.indexer();
+            let followed = watch(&mut indexer, Patience::default(), |_| match stopped.try_recv() {
+                Err(std::sync::mpsc::TryRecvError::Empty) => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            });
+            followed.unwrap();
+        });
+        for number in 0..20 {
+            project.write(&format!("f{}.py", number % 3), format!("def by_{number}(): pass\n"));
+            assert_eq!(Question::put(&location, soon()).wait(soon()), Asked::Fresh);
+            let snapshot = Snapshot::open(&location.snapshot()).unwrap();
+            assert!(snapshot.named(&format!("by_{number}")).next().is_some(), "{number}");
+        }
+        drop(stop);
+    });
 }

@@ -208,14 +208,24 @@ fn nested_repositories_submodules_and_work_trees() {
     git(&project.root(), &["commit", "-q", "-m", "start"]);
     let snapshot = project.build().snapshot;
     // What the outer repository ignores does not concern the submodule.
-    let wanted = [
-        "lib/gen/made.py",
-        "lib/lib.py",
-        "main.py",
-        "nested/gen/made.py",
-        "nested/lib.py",
-    ];
+    let wanted = ["lib/gen/made.py", "lib/lib.py", "main.py"];
+    // A clone that the outer repository knows nothing of is a project of its own, as is a work tree.
+    let inside = project.path("inside");
+    git(
+        &project.root(),
+        &["worktree", "add", "-q", "-b", "inside", inside.to_str().unwrap()],
+    );
     assert_eq!(paths(&snapshot), wanted);
+    assert_eq!(paths(&project.build().snapshot), wanted);
+    let found = left_out(&project.root(), &Config::default()).unwrap();
+    for name in ["inside", "nested"] {
+        assert!(
+            found
+                .iter()
+                .any(|out| &*out.path == name && out.by == LeftOutBy::Repository),
+            "{found:?}"
+        );
+    }
     assert_accounted(&project.root(), &snapshot);
     assert_accounted(&project.path("lib"), &Project::build_at(&project.path("lib")));
 
