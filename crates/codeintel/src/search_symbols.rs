@@ -1,9 +1,10 @@
 //! `search_symbols`: symbols by name, best first.
 //!
 //! Each distinct name is judged once, however many symbols bear it: exactly, regardless of case, as a prefix, by its words
-//! (`parse url` finds `parseRequestUrl`), as a part. Only where nothing fits may the owners and the path hold some of the words
-//! (`admin save` finds `ModelAdmin.save_model`), and only then are names a few edits away taken. What uses a symbol and what kind of
-//! thing it is order equals.
+//! (`parse url` finds `parseRequestUrl`), as a part. Of several words the owners and the path may hold some (`admin save` finds
+//! `ModelAdmin.save_model`): with its owner a name is judged like a name that holds them all, so that a test that is named after both
+//! is not the only answer. Only where nothing fits are names a few edits away taken. What uses a symbol and what kind of thing it is
+//! order equals.
 
 use index::model::EdgeKind;
 use index::search::FoldedNames;
@@ -60,7 +61,7 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
             }
         }
     }
-    if hits.is_empty() && filter.words.len() > 1 {
+    if filter.words.len() > 1 {
         for (number, repository) in workspace.repositories().iter().enumerate() {
             take_by_owner(&mut hits, number, repository, &filter);
         }
@@ -122,11 +123,14 @@ pub fn search_symbols(workspace: &Workspace, ask: &Search) -> Result<SearchSymbo
 /// Likeness of a name that is one edit away, and of one that is more.
 const NEARLY: u32 = 2;
 const NEARBY: u32 = 1;
-/// Likeness of a name that holds all the words together with its owners, and of one that needs the path, too.
-const WITH_OWNER: u32 = 2;
+/// Likeness of an owner and a name that are exactly the words.
+const OWNER_AND_NAME: u32 = 7;
+/// Likeness of a name that holds all the words together with its owners; of one with which they begin; of one that needs the path, too.
+const WITH_OWNER: u32 = 5;
+const BEGUN_WITH_OWNER: u32 = 4;
 const WITH_PATH: u32 = 1;
 /// Most symbols whose owners are looked at.
-const MOST_OWNED: usize = 100_000;
+const MOST_OWNED: usize = 30_000;
 /// Most owners of a symbol that are looked at.
 const MOST_OWNERS: usize = 16;
 /// Most names that are taken where none fits.
@@ -159,11 +163,13 @@ fn take_by_owner<'a>(
     let mut left = MOST_OWNED;
     for (at, word) in filter.words.iter().enumerate() {
         for name in names.containing(word) {
-            // Found by an earlier word already.
-            if filter.words[..at]
+            // Found by an earlier word already, or by its name alone.
+            let folded = names.get(name);
+            let is_known = filter.words[..at]
                 .iter()
-                .any(|earlier| names.get(name).contains(earlier.as_str()))
-            {
+                .any(|earlier| folded.contains(earlier.as_str()))
+                || filter.likeness(folded, snapshot.name_text(name)).is_some();
+            if is_known {
                 continue;
             }
             for symbol in snapshot.symbols_of_name(name).take(left) {
@@ -294,29 +300,48 @@ impl Filter {
     /// How alike a symbol is with all that it is in; `None` where a word is missing, or nothing but the path holds any.
     fn likeness_with_owner(&self, symbol: SymbolView<'_>) -> Option<u32> {
         let mut buffer = String::new();
-        let mut held_by = |text: &str| {
-            let mut held = 0u64;
+        // The words that a text holds as they are, those that its words begin with, and whether it goes on with the words in order.
+        let mut next = 0;
+        let mut held_by = |text: &str, whole: &mut u64, begun: &mut u64, next: &mut usize| {
             index::search::for_each_word(text, &mut buffer, |word| {
+                *next = match self.words.get(*next) {
+                    Some(asked) if asked == word => *next + 1,
+                    _ => usize::MAX,
+                };
                 for (at, asked) in self.words.iter().enumerate() {
-                    held |= u64::from(word.starts_with(asked.as_str())) << at;
+                    *whole |= u64::from(asked == word) << at;
+                    *begun |= u64::from(word.starts_with(asked.as_str())) << at;
                 }
             });
-            held
         };
-        let owners = std::iter::successors(symbol.parent(), |owner| owner.parent());
-        let mut held = held_by(symbol.name());
-        if held == 0 {
+        let (mut whole, mut begun, mut ignored) = (0, 0, 0);
+        held_by(symbol.name(), &mut whole, &mut begun, &mut ignored);
+        if begun == 0 {
             return None;
         }
-        for owner in owners.take(MOST_OWNERS).filter(|owner| !owner.is_file()) {
-            held |= held_by(owner.name());
+        let owners = std::iter::successors(symbol.parent(), |owner| owner.parent());
+        let owners = owners.take(MOST_OWNERS).filter(|owner| !owner.is_file());
+        for (at, owner) in owners
+            .map(|owner| owner.name())
+            .chain([symbol.named_owner()])
+            .enumerate()
+        {
+            let next = if at == 0 { &mut next } else { &mut ignored };
+            held_by(owner, &mut whole, &mut begun, next);
         }
-        held |= held_by(symbol.named_owner());
+        held_by(symbol.name(), &mut whole, &mut begun, &mut next);
         let all = (1u64 << self.words.len()) - 1;
-        match held == all {
-            true => Some(WITH_OWNER),
-            false => (held | held_by(symbol.path()) == all).then_some(WITH_PATH),
+        if next == self.words.len() {
+            return Some(OWNER_AND_NAME);
         }
+        if whole == all {
+            return Some(WITH_OWNER);
+        }
+        if begun == all {
+            return Some(BEGUN_WITH_OWNER);
+        }
+        held_by(symbol.path(), &mut whole, &mut begun, &mut ignored);
+        (begun == all).then_some(WITH_PATH)
     }
 
     fn accepts(&self, symbol: SymbolView<'_>, repository: &str) -> bool {

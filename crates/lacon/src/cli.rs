@@ -1,6 +1,8 @@
 //! The command line. Every verb is one line of [`Command`] and one file of `commands/` with an `Args` and a `run`.
 
-use clap::Parser;
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser};
 use terminal::verbs;
 
 use crate::commands;
@@ -53,7 +55,7 @@ use commands::questions::{
 };
 use commands::search::{code, docs};
 use commands::{
-    completions, convert, decode, doctor, encode, export, find, gateway, grep, index, init, licenses, man, mcp,
+    completions, convert, decode, doctor, encode, export, find, gateway, grep, hook, index, init, licenses, man, mcp,
     savings, status, tokens, trust, undo, watch,
 };
 
@@ -112,6 +114,7 @@ verbs! {
         Undo => undo,
         Mcp => mcp,
         Init => init,
+        Hook => hook,
         Trust => trust,
         Doctor => doctor,
         Gateway => gateway,
@@ -126,14 +129,142 @@ verbs! {
     }
 }
 
+/// The verbs as `--help` shows them: those of every day first.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Every day", &["find", "read", "uses", "trace", "change", "grep"]),
+    ("The index", &["index", "watch", "status", "doctor", "export", "stats"]),
+    (
+        "Agents and servers",
+        &["mcp", "init", "hook", "gateway", "trust", "savings", "undo"],
+    ),
+    (
+        "Symbols",
+        &[
+            "symbols", "source", "type", "function", "exports", "summary", "lines", "explain", "explore",
+        ],
+    ),
+    (
+        "Relations",
+        &[
+            "callers",
+            "calls",
+            "usages",
+            "references",
+            "implementations",
+            "dependencies",
+            "dependents",
+            "blast-radius",
+            "tests",
+            "communities",
+        ],
+    ),
+    ("Search", &["search", "docs"]),
+    (
+        "Context for a task",
+        &[
+            "start",
+            "plan",
+            "context",
+            "context-files",
+            "context-pr",
+            "editing-context",
+        ],
+    ),
+    (
+        "The whole code base",
+        &["outline", "analyze", "contracts", "laravel-routes"],
+    ),
+    (
+        "Language servers",
+        &["definition", "hover", "diagnostics", "fixes", "changes", "enrich"],
+    ),
+    (
+        "Formats and the rest",
+        &[
+            "encode",
+            "decode",
+            "convert",
+            "tokens",
+            "bench",
+            "completions",
+            "man",
+            "licenses",
+        ],
+    ),
+];
+
+/// How to read the dense forms, in the words of the server's instructions.
+const LEGEND: &str = "In rows `8,9 Main.run` is lines 8 and 9 in Main.run, and `21.load` is line 21 with the owner of the row above; both are in the path \
+                      above. `complete` says that every use is listed.";
+
+impl Cli {
+    /// Reads a command line; ends the process where it does not parse.
+    pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Cli {
+        let matches = command().get_matches_from(words);
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// The command line, with its verbs in groups.
+pub(crate) fn command() -> clap::Command {
+    let command = Cli::command();
+    let verbs = grouped(&command);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}{LEGEND}\n\nOptions:\n{{options}}{{after-help}}"
+    ))
+}
+
+fn grouped(command: &clap::Command) -> String {
+    let mut text = String::new();
+    for (title, verbs) in GROUPS {
+        let known = verbs.iter().filter_map(|verb| command.find_subcommand(verb));
+        let lines: String = known
+            .map(|verb| {
+                let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+                format!("  {:<16} {about}\n", verb.get_name())
+            })
+            .collect();
+        text.push_str(&format!("{title}:\n{lines}\n"));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::{Command, CommandFactory};
+    use clap::Command;
     use expect_test::expect_file;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        super::Cli::command().debug_assert();
+        super::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_is_in_one_group() {
+        let command = super::command();
+        let mut grouped: Vec<&str> = super::GROUPS
+            .iter()
+            .flat_map(|(_, verbs)| verbs.iter().copied())
+            .collect();
+        for verb in command.get_subcommands() {
+            let name = verb.get_name();
+            let is_there = grouped.iter().filter(|grouped| **grouped == name).count();
+            assert_eq!(is_there, 1, "{name}");
+        }
+        grouped.sort_unstable();
+        assert!(
+            grouped.is_sorted_by(|one, other| one < other),
+            "a verb is in two groups"
+        );
+    }
+
+    #[test]
+    fn every_verb_about_code_has_an_example() {
+        for verb in super::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let wants_none = ["bench", "licenses", "completions", "man"].contains(&verb.get_name());
+            assert!(wants_none || help.contains("lacon"), "{}", verb.get_name());
+        }
     }
 
     /// Run with `UPDATE_EXPECT=1` after changing the command line.
@@ -143,7 +274,7 @@ mod tests {
             "# The command line\n\nGenerated from the definitions in `crates/lacon/src/`. Exit codes: 0 success, 1 the world did \
              not cooperate, 2 the command line does not parse, 3 the input is not what it was said to be.\n",
         );
-        describe(&mut super::Cli::command().term_width(100), "lacon", &mut page);
+        describe(&mut super::command().term_width(100), "lacon", &mut page);
         expect_file!["../../../docs/reference/cli.md"].assert_eq(&page);
     }
 

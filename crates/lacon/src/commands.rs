@@ -14,6 +14,7 @@ pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod gateway;
 pub(crate) mod grep;
+pub(crate) mod hook;
 pub(crate) mod http_access;
 pub(crate) mod index;
 pub(crate) mod init;

@@ -9,12 +9,11 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use server::{embedding, trust};
 use terminal::{failure, output};
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse_from(commands::grep::with_invert(std::env::args_os()));
+    let cli = cli::Cli::read(commands::grep::with_invert(std::env::args_os()));
     output::log_to_stderr(cli.verbose);
     trust::settle(cli.trust);
     let mut output = output::Output::stdout(cli.color);

@@ -1,5 +1,5 @@
-//! What leaves and what may be done, through the real binary: tools that are not permitted, credentials in code, and what a terminal
-//! would obey.
+//! What leaves and what may be done, through the real binary: tools that are not permitted, credentials in code, what a terminal
+//! would obey, which project is answered about, and that answers are of the tree as it is.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,6 +9,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -57,28 +58,67 @@ struct Server {
     child: Child,
     output: BufReader<ChildStdout>,
     requests: u64,
+    roots: Vec<Value>,
 }
+
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Server {
     fn start(root: &Path, flags: &[&str]) -> Server {
-        let mut child = lacon(&["mcp"])
-            .args(flags)
-            .arg(root)
+        let mut command = lacon(&["mcp"]);
+        command.args(flags).arg(root);
+        Server::of(command, None)
+    }
+
+    /// A server that nobody tells its project, of a client that says its roots or has none.
+    fn start_in(folder: &Path, home: &Path, roots: Option<&[&Path]>) -> Server {
+        let mut command = lacon(&["mcp"]);
+        command.current_dir(folder).env("HOME", home);
+        Server::of(command, roots)
+    }
+
+    fn of(mut command: Command, roots: Option<&[&Path]>) -> Server {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
+        let addresses = |roots: &[&Path]| -> Vec<Value> {
+            let addresses = roots.iter().map(|root| format!("file://{}", root.display()));
+            addresses.map(|uri| json!({"uri": uri})).collect()
+        };
         let mut server = Server {
             child,
             output,
             requests: 0,
+            roots: roots.map(addresses).unwrap_or_default(),
         };
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let capabilities = match roots {
+            Some(_) => json!({"roots": {"listChanged": true}}),
+            None => json!({}),
+        };
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "test", "version": "1"}});
         server.request("initialize", hello);
         server.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         server
+    }
+
+    /// The text of an answer, asked for until there is an index.
+    fn text(&mut self, tool: &str, arguments: Value) -> String {
+        let limit = Instant::now() + PATIENCE;
+        loop {
+            let answer = self.call(tool, arguments.clone());
+            let parts = answer["result"]["content"].as_array().cloned().unwrap_or_default();
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+            let text = texts.join("\n");
+            if !["index_building", "incomplete"].iter().any(|word| text.contains(word)) {
+                return text;
+            }
+            assert!(Instant::now() < limit, "{text}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn send(&mut self, message: Value) {
@@ -93,6 +133,11 @@ impl Server {
             let mut line = String::new();
             assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
             let message: Value = serde_json::from_str(&line).unwrap();
+            if message["method"] == "roots/list" {
+                let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": {"roots": self.roots}});
+                self.send(answer);
+                continue;
+            }
             if message["id"] == id {
                 return message;
             }
@@ -367,4 +412,184 @@ fn a_terminal_is_not_commanded_by_text() {
         let name = said.contains("gpj.\\xe2\\x80\\xaeyp.py") || said.contains("gpj.\\\\xe2\\\\x80\\\\xaeyp.py");
         assert!(name && !said.contains('\u{202e}'), "a name shows its marks: {said}");
     }
+}
+
+const LIB: &str = "def load():\n    pass\n";
+
+fn callers_of_load(folder: &Path) -> String {
+    let asked = lacon(&["callers", "load"]).current_dir(folder).output().unwrap();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    String::from_utf8_lossy(&asked.stdout).into_owned()
+}
+
+#[test]
+fn the_command_line_answers_from_the_tree_as_it_is() {
+    let root = tree(&[
+        ("lib.py", LIB),
+        ("a.py", "from lib import load\n\ndef one():\n    load()\n"),
+    ]);
+    let deep = root.path().join("deep/er");
+    std::fs::create_dir_all(&deep).unwrap();
+    assert!(callers_of_load(&deep).contains("one"), "the index above is found");
+    let write = |name: &str, caller: &str| {
+        let text = format!("from lib import load\n\ndef {caller}():\n    load()\n");
+        std::fs::write(root.path().join(name), text).unwrap();
+    };
+    write("a.py", "renamed");
+    write("deep/b.py", "two");
+    let said = callers_of_load(root.path());
+    assert!(
+        said.contains("renamed") && said.contains("two") && !said.contains("one"),
+        "{said}"
+    );
+    std::fs::remove_file(root.path().join("a.py")).unwrap();
+    let said = callers_of_load(root.path());
+    assert!(!said.contains("renamed") && said.contains("two"), "{said}");
+    // While another process keeps the index, that one is asked.
+    let mut server = Server::start(root.path(), &[]);
+    server.text("get_callers", json!({"symbol": "load"}));
+    for number in 0..5 {
+        write("deep/b.py", &format!("by_{number}"));
+        let said = callers_of_load(root.path());
+        assert!(
+            said.contains(&format!("by_{number}")) && !said.contains("incomplete"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_server_answers_from_the_tree_as_it_is() {
+    let root = tree(&[("lib.py", LIB)]);
+    let mut server = Server::start(root.path(), &[]);
+    server.text("get_callers", json!({"symbol": "load"}));
+    for number in 0..30 {
+        let name = format!("user_{}.py", number % 7);
+        let text = format!("from lib import load\n\ndef by_{number}():\n    load()\n");
+        std::fs::write(root.path().join(&name), text).unwrap();
+        // At once, and no second try.
+        let answer = server.call("uses", json!({"symbol": "load"})).to_string();
+        assert!(answer.contains(&format!("by_{number}")), "{number}: {answer}");
+        assert!(!answer.contains("incomplete"), "{answer}");
+        if number >= 7 {
+            assert!(!answer.contains(&format!("by_{}:", number - 7)), "{answer}");
+        }
+    }
+    std::fs::write(root.path().join("lib.py"), "def store():\n    pass\n").unwrap();
+    let answer = server.call("uses", json!({"symbol": "load"})).to_string();
+    assert!(answer.contains("no_such_symbol"), "{answer}");
+}
+
+/// A home with two repositories and a folder that is none.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    for (name, symbol) in [("src/shop", "sell"), ("src/web", "serve")] {
+        let repository = home.path().join(name);
+        std::fs::create_dir_all(repository.join("lib")).unwrap();
+        let made = Command::new("git")
+            .args(["init", "-q"])
+            .arg(&repository)
+            .status()
+            .unwrap();
+        assert!(made.success());
+        std::fs::write(repository.join("lib/code.py"), format!("def {symbol}():\n    pass\n")).unwrap();
+    }
+    home
+}
+
+fn is_written(folder: &Path) -> bool {
+    folder.join(".lacon").exists()
+}
+
+#[test]
+fn no_home_and_no_folder_of_many_is_indexed_unless_it_is_named() {
+    let home = home();
+    let src = home.path().join("src");
+    for (folder, why) in [
+        (home.path(), "is a home folder"),
+        (Path::new("/"), "is a folder of the system"),
+        (src.as_path(), "holds several repositories"),
+    ] {
+        let asked = lacon(&["index"])
+            .current_dir(folder)
+            .env("HOME", home.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&asked.stderr).into_owned();
+        assert_eq!(asked.status.code(), Some(3), "{said}");
+        assert!(said.contains(why) && said.contains("hint"), "{said}");
+        let mut server = Server::start_in(folder, home.path(), None);
+        let answer = server.call("uses", json!({"symbol": "sell"})).to_string();
+        assert!(answer.contains("no_project") && answer.contains(why), "{answer}");
+        assert!(!is_written(folder) && !is_written(home.path()));
+        // A path in the call says which.
+        let shop = src.join("shop");
+        let named = server.text("uses", json!({"symbol": "sell", "root": shop.join("lib")}));
+        assert!(named.contains("lib/code.py"), "{named}");
+        assert!(is_written(&shop) && !is_written(&shop.join("lib")));
+        std::fs::remove_dir_all(shop.join(".lacon")).unwrap();
+    }
+}
+
+#[test]
+fn the_roots_of_a_client_are_used_and_followed() {
+    let home = home();
+    let (shop, web) = (home.path().join("src/shop"), home.path().join("src/web"));
+    let lib = shop.join("lib");
+    let mut server = Server::start_in(home.path(), home.path(), Some(&[&lib]));
+    assert!(server.text("uses", json!({"symbol": "sell"})).contains("lib/code.py"));
+    assert!(is_written(&shop) && !is_written(home.path()) && !is_written(&web));
+    server.roots = vec![json!({"uri": format!("file://{}", web.display())})];
+    server.send(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    let limit = Instant::now() + PATIENCE;
+    while !server.text("uses", json!({"symbol": "serve"})).contains("lib/code.py") {
+        assert!(Instant::now() < limit);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Where both are open, both are answered about.
+    drop(server);
+    let mut both = Server::start_in(home.path(), home.path(), Some(&[&shop, &web]));
+    assert!(
+        both.text("uses", json!({"symbol": "serve"}))
+            .contains("web/lib/code.py")
+    );
+    // Only the home is open.
+    let mut none = Server::start_in(&shop, home.path(), Some(&[home.path()]));
+    let answer = none.call("uses", json!({"symbol": "sell"})).to_string();
+    assert!(answer.contains("no_project"), "{answer}");
+    assert!(!is_written(home.path()));
+}
+
+#[test]
+fn an_empty_tree_says_that_it_is() {
+    let root = tree(&[]);
+    let mut server = Server::start(root.path(), &[]);
+    let answer = server.text("uses", json!({"symbol": "anything"}));
+    assert!(
+        answer.contains("has no file in a language that Lacon reads"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn five_tools_are_listed_and_several_symbols_are_answered() {
+    let root = tree(&[("lib.py", "def load():\n    pass\n\n\ndef store():\n    load()\n")]);
+    let mut server = Server::start(root.path(), &[]);
+    let listed = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    for tool in listed.as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(["find", "read", "uses", "trace", "change"].contains(&name), "{name}");
+        assert!(
+            tool["title"].is_string() && tool["_meta"]["scope"].is_string(),
+            "{tool}"
+        );
+        assert_eq!(tool["_meta"]["anthropic/alwaysLoad"], true);
+    }
+    let tokens = wire::tokens::Tokenizer::O200k.count(&listed.to_string());
+    assert!(tokens <= 200 * listed.as_array().unwrap().len(), "{tokens}");
+    let both = server.text("uses", json!({"symbol": ["load", "store"], "limit": "5"}));
+    assert!(both.contains("load") && both.contains("`store` stands"), "{both}");
+    let all = Server::start(root.path(), &["--toolset", "all"]).request("tools/list", json!({}));
+    let tokens = wire::tokens::Tokenizer::O200k.count(&all["result"]["tools"].to_string());
+    assert!(tokens <= 9_000, "{tokens}");
 }

@@ -74,7 +74,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-const EVERY: [&str; 9] = [
+const EVERY: [&str; 20] = [
     "claude-code",
     "cursor",
     "vscode",
@@ -84,6 +84,17 @@ const EVERY: [&str; 9] = [
     "windsurf",
     "opencode",
     "continue",
+    "cline",
+    "roo",
+    "kilo",
+    "copilot-cli",
+    "claude-desktop",
+    "kiro",
+    "antigravity",
+    "amp",
+    "goose",
+    "warp",
+    "junie",
 ];
 
 #[test]
@@ -98,6 +109,11 @@ fn every_agent_is_set_up_for_the_user_and_everything_comes_back() {
         ".config/zed/settings.json",
         "// Zed\n{\n  \"theme\": \"One\", // light\n}\n",
     );
+    home.write(
+        ".config/goose/config.yaml",
+        "GOOSE_MODEL: x\nextensions:\n  developer:\n    enabled: true\n",
+    );
+    home.write(".config/amp/settings.json", "{\n  \"amp.showCosts\": true\n}\n");
     let before = home.files();
     let clients: Vec<&str> = EVERY.iter().flat_map(|client| ["--client", client]).collect();
     let arguments = |more: &[&'static str]| -> Vec<&str> {
@@ -116,8 +132,36 @@ fn every_agent_is_set_up_for_the_user_and_everything_comes_back() {
     assert!(command.as_str().unwrap().ends_with("lacon"), "{command}");
     let plain = json!({"command": command, "args": ["mcp"]});
     let in_folder = json!(["mcp", "${workspaceFolder}"]);
-    assert_eq!(home.json(".claude.json")["mcpServers"]["lacon"], plain);
+    assert_eq!(
+        home.json(".claude.json")["mcpServers"]["lacon"],
+        json!({"type": "stdio", "command": command, "args": ["mcp"], "alwaysLoad": true})
+    );
     assert_eq!(home.json(".claude.json")["numStartups"], 12);
+    for path in [
+        ".cline/data/settings/cline_mcp_settings.json",
+        ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        ".config/Claude/claude_desktop_config.json",
+        ".kiro/settings/mcp.json",
+        ".gemini/config/mcp_config.json",
+        ".warp/.mcp.json",
+        ".junie/mcp/mcp.json",
+    ] {
+        assert_eq!(home.json(path)["mcpServers"]["lacon"], plain, "{path}");
+    }
+    assert_eq!(home.json(".config/amp/settings.json")["amp.mcpServers"]["lacon"], plain);
+    assert_eq!(
+        home.json(".copilot/mcp-config.json")["mcpServers"]["lacon"],
+        json!({"type": "local", "command": command, "args": ["mcp"], "tools": ["*"]})
+    );
+    assert_eq!(
+        home.json(".config/kilo/kilo.jsonc")["mcp"]["lacon"],
+        json!({"type": "local", "command": [command, "mcp"], "enabled": true})
+    );
+    let goose = home.read(".config/goose/config.yaml");
+    assert!(
+        goose.starts_with("GOOSE_MODEL: x\nextensions:\n  lacon:\n    enabled: true\n    type: stdio\n"),
+        "{goose}"
+    );
     assert_eq!(home.json(".cursor/mcp.json")["mcpServers"]["lacon"]["args"], in_folder);
     let code = home.json(".config/Code/User/mcp.json");
     assert_eq!(
@@ -147,7 +191,19 @@ fn every_agent_is_set_up_for_the_user_and_everything_comes_back() {
         zed.contains("// Zed") && zed.contains("// light") && zed.contains("\"source\": \"custom\""),
         "{zed}"
     );
-    assert!(home.read(".claude/CLAUDE.md").contains("get_callers"));
+    for path in [
+        ".claude/CLAUDE.md",
+        ".codex/AGENTS.md",
+        ".gemini/GEMINI.md",
+        ".config/amp/AGENTS.md",
+    ] {
+        assert!(home.read(path).contains("`uses`"), "{path}");
+    }
+    let after = &home.json(".claude/settings.json")["hooks"]["PostToolUse"][0];
+    assert!(
+        after["matcher"] == "Grep|Glob|Read" && after["hooks"][0]["command"].as_str().unwrap().ends_with(" hook"),
+        "{after}"
+    );
     let hook = &home.json(".claude/settings.json")["hooks"]["SessionStart"][0]["hooks"][0]["command"];
     assert!(hook.as_str().unwrap().ends_with("lacon status --brief"), "{hook}");
 
@@ -358,4 +414,155 @@ fn a_link_of_the_tree_leads_nothing_outside() {
     assert_eq!(home.read(".claude.json"), "{\"mcpServers\": {}}\n");
     assert!(!home.directory.path().join("not-there").exists());
     assert_eq!(home.directory.path().join("elsewhere").read_dir().unwrap().count(), 1);
+}
+
+#[test]
+fn rules_go_where_each_agent_reads_them() {
+    let home = Home::new();
+    home.write("project/AGENTS.md", "# Ours\n");
+    text(&home.lacon(&[
+        "init",
+        "--instructions",
+        "--client",
+        "claude-code",
+        "--client",
+        "gemini",
+        "--client",
+        "cline",
+    ]));
+    for path in ["project/CLAUDE.md", "project/GEMINI.md", "project/.clinerules/lacon.md"] {
+        assert!(home.read(path).contains("`uses`"), "{path}");
+    }
+    assert_eq!(home.read("project/AGENTS.md"), "# Ours\n", "none of these reads it");
+    text(&home.lacon(&["init", "--instructions", "--client", "zed"]));
+    assert!(
+        home.read("project/AGENTS.md")
+            .starts_with("# Ours\n\n<!-- lacon:begin -->\n")
+    );
+    text(&home.lacon(&["init", "--undo"]));
+    assert_eq!(home.read("project/AGENTS.md"), "# Ours\n");
+    for path in ["project/CLAUDE.md", "project/.clinerules", "project/.zed"] {
+        assert!(!home.directory.path().join(path).exists(), "{path}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_with_a_space_in_its_path_is_one_word_to_the_shell() {
+    let home = Home::new();
+    home.write("project/a.py", "def f(): pass\n");
+    let folder = home.directory.path().join("my tools");
+    std::fs::create_dir(&folder).unwrap();
+    let program = folder.join("lacon");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_lacon"), &program).unwrap();
+    // The path of the program itself is what is written, so it must lie there.
+    std::fs::remove_file(&program).unwrap();
+    std::fs::hard_link(env!("CARGO_BIN_EXE_lacon"), &program)
+        .or_else(|_| std::fs::copy(env!("CARGO_BIN_EXE_lacon"), &program).map(drop))
+        .unwrap();
+    let set_up = Command::new(&program)
+        .args(["init", "--hooks", "--client", "claude-code"])
+        .current_dir(home.project())
+        .env("HOME", home.directory.path())
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("LACON_STATE_DIR")
+        .output()
+        .unwrap();
+    text(&set_up);
+    let settings = home.json("project/.claude/settings.json");
+    for event in ["SessionStart", "PostToolUse"] {
+        let line = settings["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap();
+        let run = std::process::Command::new("sh")
+            .args(["-c", line])
+            .current_dir(home.project())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+}
+
+fn hook(home: &Home, call: &Value) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_lacon"))
+        .arg("hook")
+        .write_stdin(call.to_string())
+        .current_dir(home.project())
+        .env("HOME", home.directory.path())
+        .env_remove("LACON_HOOKS")
+        .output()
+        .unwrap();
+    let said = text(&output);
+    match said.is_empty() {
+        true => said,
+        false => {
+            let said: Value = serde_json::from_str(&said).unwrap();
+            said["hookSpecificOutput"]["additionalContext"]
+                .as_str()
+                .unwrap()
+                .to_string()
+        }
+    }
+}
+
+#[test]
+fn a_hook_speaks_only_where_it_helps() {
+    let home = Home::new();
+    let body: String = (0..40).map(|line| format!("    x = {line}\n")).collect();
+    home.write(
+        "project/lib.py",
+        &format!("def parse_header():\n{body}\ndef other():\n    pass\n"),
+    );
+    for name in ["a", "b", "c", "d"] {
+        let text = format!("from lib import parse_header\n\ndef run_{name}():\n    parse_header()\n");
+        home.write(&format!("project/{name}.py"), &text);
+    }
+    text(&home.lacon(&["index"]));
+    let project = home.project();
+    let call = |tool: &str, input: Value, response: Value| json!({"hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": input, "tool_response": response, "cwd": project});
+    let said = hook(
+        &home,
+        &call("Grep", json!({"pattern": "parseHeader"}), json!("No matches found")),
+    );
+    assert!(said.contains("`parse_header` is at lib.py:1-"), "{said}");
+    let many: String = (0..90).map(|line| format!("a.py:{line}: parse_header\n")).collect();
+    let said = hook(&home, &call("Grep", json!({"pattern": "parse_header"}), json!(many)));
+    assert!(said.contains("`uses`"), "{said}");
+    let file = project.join("lib.py");
+    let said = hook(
+        &home,
+        &call("Read", json!({"file_path": file, "offset": 1, "limit": 20}), json!("")),
+    );
+    assert!(said.contains("used") && said.contains("4 other files"), "{said}");
+    let said = hook(
+        &home,
+        &call("Glob", json!({"pattern": "src/Lib.py"}), json!("No files found")),
+    );
+    assert_eq!(said, "lacon: there is lib.py.");
+    for silent in [
+        call(
+            "Grep",
+            json!({"pattern": "parse_header"}),
+            json!("a.py:1: parse_header"),
+        ),
+        call("Grep", json!({"pattern": "no.*thing"}), json!("No matches found")),
+        call("Grep", json!({"pattern": "zzzzzz"}), json!("No matches found")),
+        call("Read", json!({"file_path": file}), json!("")),
+        call("Read", json!({"file_path": file, "offset": 43, "limit": 5}), json!("")),
+        call(
+            "Read",
+            json!({"file_path": "/etc/hosts", "offset": 1, "limit": 5}),
+            json!(""),
+        ),
+        call("Bash", json!({"command": "ls"}), json!("")),
+        json!({}),
+    ] {
+        assert_eq!(hook(&home, &silent), "", "{silent}");
+    }
+    // What was edited since is not spoken of by its old lines.
+    home.write("project/lib.py", "def parse_header():\n    pass\n");
+    let said = hook(
+        &home,
+        &call("Read", json!({"file_path": file, "offset": 1, "limit": 20}), json!("")),
+    );
+    assert_eq!(said, "");
 }

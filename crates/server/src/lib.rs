@@ -7,6 +7,7 @@ pub mod editing;
 pub mod embedding;
 pub mod mcp;
 pub mod memory;
+pub mod project;
 pub mod sessions;
 pub mod summary;
 pub mod tools;

@@ -2,7 +2,9 @@
 
 mod consent;
 mod prompts;
+mod reach;
 mod resources;
 mod server;
 
+pub use reach::{Follows, Reach};
 pub use server::QuestionServer;

@@ -15,6 +15,7 @@ mod masks;
 pub mod permissions;
 pub mod readable;
 pub mod readable_packs;
+mod readable_values;
 mod schema;
 mod scope;
 pub mod search;
@@ -237,6 +238,16 @@ impl Tool {
         schema::input(self, several_repositories)
     }
 
+    /// Its name for people.
+    pub(crate) fn title(&self) -> String {
+        let words = self.name.replace('_', " ");
+        let mut letters = words.chars();
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect())
+            .unwrap_or_default()
+    }
+
     /// Whether a person at a terminal reads the same text as a model.
     pub fn is_read_as_text(&self) -> bool {
         READ_AS_TEXT.contains(&self.name)
@@ -337,9 +348,26 @@ pub fn failure(refusal: Refusal) -> Failure {
     };
     Failure {
         exit,
-        error: anyhow!("{}", refusal.message),
+        error: anyhow!("{}", in_verbs(&refusal.message)),
         hints: Vec::new(),
     }
+}
+
+/// A message with the verbs of the command line for the tools that it names.
+fn in_verbs(message: &str) -> String {
+    const VERBS: [(&str, &str); 8] = [
+        ("search_symbols", "symbols"),
+        ("search_code", "search"),
+        ("search_text", "grep"),
+        ("search_docs", "docs"),
+        ("find_references", "references"),
+        ("find_usages", "usages"),
+        ("get_file_summary", "summary"),
+        ("get_symbol_source", "source"),
+    ];
+    VERBS.iter().fold(message.to_owned(), |message, (tool, verb)| {
+        message.replace(&format!("`{tool}`"), &format!("`lacon {verb}`"))
+    })
 }
 
 pub(crate) fn refusal(code: &str, message: impl Into<String>) -> Refusal {
@@ -355,7 +383,13 @@ mod tests {
     use expect_test::expect_file;
     use serde_json::Value;
 
-    use super::{Cut, Tool, Toolset, all};
+    use super::{Cut, Tool, Toolset, all, in_verbs};
+
+    #[test]
+    fn the_command_line_is_told_of_its_verbs() {
+        let said = in_verbs("no symbol `x`: `search_symbols` finds names by their parts");
+        assert_eq!(said, "no symbol `x`: `lacon symbols` finds names by their parts");
+    }
 
     #[test]
     fn names_differ_and_every_set_holds_the_core() {

@@ -100,11 +100,14 @@ pub(crate) struct Changing {
 
 super::questions::questions! {
     /// What a change reaches: who must follow, and the tests to run
+    #[command(after_help = "Examples:\n  lacon change\n  lacon change Client.send\n  lacon change --base origin/main")]
     change: Changing => "change",
     /// Source by symbol, path or lines, as it is now
+    #[command(after_help = "Examples:\n  lacon read Client.send\n  lacon read src/api.py:10-30,80-95 Cart\n  lacon read src/models.py --goal \"where totals are rounded\"")]
     read: Reading => "read",
     /// What happens when …: a chain of calls between two ends, what runs from one on, or who leads to one
     trace: Traced => "trace",
     /// Every use of a symbol, with the account that shows none is missing
+    #[command(after_help = "Examples:\n  lacon uses Client.send\n  lacon uses Client.send --kind calls --path src/\n  lacon uses Base --kind implements --defines run")]
     uses: Used => "uses",
 }

@@ -1,8 +1,6 @@
 //! The questions that a compiler answers best as verbs: `lacon references Cart.add --wait` asks `find_references`. Without `--wait` the
 //! graph answers and no language server is started.
 
-use std::path::PathBuf;
-
 use codeintel::compiler::{Compilers, Enrich, edges_by_origin, enrich as ask_all};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -102,28 +100,35 @@ fn as_word<S: Serializer>(_: &bool, serializer: S) -> Result<S::Ok, S::Error> {
 
 questions! {
     /// Every mention of a symbol, by file
+    #[command(after_help = "Examples:\n  lacon references Client.send\n  lacon references src/api.py:120:9 --wait")]
     references: Paged => "find_references",
     /// Where what stands at a place is defined
+    #[command(after_help = "Examples:\n  lacon definition src/api.py:120:9")]
     definition: Paged => "go_to_definition",
     /// Type, signature and documentation of what stands at a place
+    #[command(after_help = "Examples:\n  lacon hover src/api.py:120:9 --wait")]
     hover: Place => "hover",
     /// Errors and warnings of the compiler
+    #[command(after_help = "Examples:\n  lacon diagnostics src/api.py --wait")]
     diagnostics: Files => "get_diagnostics",
     /// A symbol at a glance: what it is, source, callers, mentions, tests
+    #[command(after_help = "Examples:\n  lacon explore Client.send")]
     explore: Listed => "explore_symbol",
     /// Fixes and refactorings that the compiler offers at a place
+    #[command(after_help = "Examples:\n  lacon fixes src/api.py:120 --wait")]
     fixes: Listed => "suggest_fixes",
     /// Which symbols differ from a commit, and how far that reaches
+    #[command(after_help = "Examples:\n  lacon changes\n  lacon changes HEAD")]
     changes: Base => "detect_changes",
 }
 
 pub(crate) mod enrich {
     /// Ask the language servers about every symbol and keep what they say with the index
     #[derive(clap::Args)]
+    #[command(after_help = "Examples:\n  lacon enrich\n  lacon enrich --language python --path src/ --seconds 60")]
     pub(crate) struct Args {
-        /// The root of the tree
-        #[arg(default_value = ".", value_name = "DIR")]
-        pub(super) root: super::PathBuf,
+        #[command(flatten)]
+        pub(super) place: crate::commands::index::Place,
 
         /// Only this language
         #[arg(long, value_name = "LANGUAGE")]
@@ -148,7 +153,7 @@ pub(crate) mod enrich {
 }
 
 fn enrich_tree(args: enrich::Args, output: &mut Output) -> Result<(), Failure> {
-    let trees = Trees::open(&[args.root], None)?;
+    let trees = Trees::open(&[args.place.to_read()?], args.place.index_dir.as_deref())?;
     let workspace = trees.workspace().map_err(server::tools::failure)?;
     let services = Services::default();
     let compilers = Compilers {

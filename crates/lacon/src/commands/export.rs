@@ -59,7 +59,7 @@ enum Written {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let location = Location::of(&args.place.root, args.place.index_dir.as_deref())?;
+    let location = Location::of(&args.place.to_read()?, args.place.index_dir.as_deref())?;
     let snapshot = Snapshot::open(&location.snapshot()).hint("run `lacon index` first")?;
     // What is damaged reads as if it were not there, and what was written cannot be taken back.
     snapshot

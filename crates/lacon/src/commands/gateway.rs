@@ -14,7 +14,10 @@ use terminal::verbs;
 /// Serves MCP on standard input and output, or over HTTP with `--http`. The servers behind it come from a TOML file,
 /// or from the `mcpServers` JSON of another MCP client.
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  lacon gateway check\n  lacon gateway --config gateway.toml\n  lacon gateway login NAME"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,

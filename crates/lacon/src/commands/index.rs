@@ -8,8 +8,9 @@ use index::build::{BuildError, Indexer, Options, Progress};
 use index::store::StoreError;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use server::project;
 use server::summary::Summary;
-use server::workspace::repositories;
+use server::workspace::{Declared, repositories};
 use terminal::failure::{Explain, Failure};
 use terminal::output::Output;
 
@@ -46,25 +47,37 @@ pub(crate) struct Args {
 /// A tree and its index.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Place {
-    /// The root of the tree
-    #[arg(default_value = ".", value_name = "DIR")]
-    pub(crate) root: PathBuf,
+    /// The tree [default: the nearest index or repository above the current folder]
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// The same, as the questions take it
+    #[arg(long, value_name = "DIR", conflicts_with = "directory", hide = true)]
+    root: Option<PathBuf>,
 
     /// Keep the index here instead of in `.lacon` inside the tree
     #[arg(long, value_name = "DIR", env = "LACON_DIR")]
     pub(crate) index_dir: Option<PathBuf>,
 }
 
+impl Place {
+    /// The tree whose index is written.
+    pub(crate) fn to_write(&self) -> Result<PathBuf, Failure> {
+        project::one(self.directory.as_deref().or(self.root.as_deref()))
+    }
+
+    /// The tree whose index is read: it may be that of a folder above.
+    pub(crate) fn to_read(&self) -> Result<PathBuf, Failure> {
+        project::one_indexed(self.directory.as_deref().or(self.root.as_deref()))
+    }
+}
+
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let repositories = repositories(std::slice::from_ref(&args.place.root), args.place.index_dir.as_deref())?;
+    let repositories = repositories(&[args.place.to_write()?], args.place.index_dir.as_deref())?;
     let mut summaries = Vec::new();
     for repository in &repositories {
-        let place = Place {
-            root: repository.root.clone(),
-            index_dir: repository.index_dir.clone(),
-        };
         let bar = progress_bar();
-        let mut indexer = open(&place, args.threads, bar.clone())?;
+        let mut indexer = open(repository, args.threads, bar.clone())?;
         let report = indexer.build();
         bar.finish_and_clear();
         summaries.push(Summary::new(&report?, &indexer));
@@ -85,14 +98,14 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// Opens a tree for writing; progress goes to `bar`.
-pub(crate) fn open(place: &Place, threads: Option<usize>, bar: ProgressBar) -> Result<Indexer, Failure> {
+pub(crate) fn open(tree: &Declared, threads: Option<usize>, bar: ProgressBar) -> Result<Indexer, Failure> {
     let options = Options {
-        directory: place.index_dir.clone(),
+        directory: tree.index_dir.clone(),
         threads,
         progress: Some(Arc::new(move |progress| show(&bar, progress))),
         ..Options::default()
     };
-    let opened = Indexer::open(&place.root, options);
+    let opened = Indexer::open(&tree.root, options);
     let locked = matches!(opened, Err(BuildError::Store(StoreError::Locked { .. })));
     match locked {
         true => opened.hint("a `lacon watch` or `lacon index` is running there; its snapshots can be read meanwhile"),

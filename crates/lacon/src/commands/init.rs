@@ -4,17 +4,19 @@ pub(crate) mod change;
 pub(crate) mod clients;
 pub(crate) mod ledger;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use serde::Serialize;
 use serde_json::json;
+use server::project;
 use server::tools::Toolset;
 use terminal::failure::{Exit, Explain, Failure};
 use terminal::output::Output;
 
 use self::change::{Change, Comments, Edit, Taken};
-use self::clients::{Client, Places, Reach, Start, on_path};
+use self::clients::{Client, Places, Reach, Rules, Start, on_path};
 use self::ledger::{Changed, Ledger, put, take_away, text_of};
 
 /// Set up coding agents to use Lacon, or take it back
@@ -27,13 +29,14 @@ Examples:
   lacon init --instructions --hooks # also tell the agent when asking pays
   lacon init --undo
 
-Found are Claude Code, Cursor, VS Code, Codex, Gemini CLI, Zed, Windsurf, opencode and Continue. Files keep their comments, layout and
-permissions; a file that cannot be read is left alone and named. What was written is remembered, and --undo takes back exactly that:
-a file that was edited since loses only Lacon's entry.")]
+Found are Claude Code, Cursor, VS Code, Codex, Gemini CLI, Zed, Windsurf, opencode, Continue, Cline, Roo Code, Kilo Code, Copilot CLI,
+Claude Desktop, Kiro, Antigravity, Amp, goose, Warp and Junie. Files keep their comments, layout and permissions; a file that cannot be
+read is left alone and named. What was written is remembered, and --undo takes back exactly that: a file that was edited since loses only
+Lacon's entry.")]
 pub(crate) struct Args {
-    /// The repository
-    #[arg(default_value = ".", value_name = "DIR")]
-    root: PathBuf,
+    /// The repository [default: the one around the current folder]
+    #[arg(value_name = "DIR")]
+    root: Option<PathBuf>,
 
     /// Only this agent, found or not; may be given several times
     #[arg(long, value_enum)]
@@ -47,11 +50,12 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "SET", value_delimiter = ',')]
     toolset: Vec<Toolset>,
 
-    /// Also say in AGENTS.md or CLAUDE.md when asking Lacon pays
+    /// Also say when asking Lacon pays, in the file in which each agent reads rules (AGENTS.md, CLAUDE.md, …)
     #[arg(long)]
     instructions: bool,
 
-    /// Also remind Claude Code at the start of each session
+    /// Also remind Claude Code at the start of each session, and have it told after Grep, Glob and Read what these have not shown
+    /// (mostly nothing; LACON_HOOKS=off silences it)
     #[arg(long)]
     hooks: bool,
 
@@ -72,13 +76,26 @@ pub(crate) struct Args {
     json: bool,
 }
 
-const INSTRUCTIONS: &str = "\
-## Finding your way in this code
-
-The MCP server `lacon` knows the symbol graph of this repository. Ask it instead of searching text when the question is about code:
-who calls or uses something (`get_callers`, `find_usages`), what a change may break (`get_dependents`), what implements an interface
-(`find_implementations`), what to know before an edit (`get_editing_context`), where a name is defined (`search_symbols`). One call replaces
-many searches, and says how sure each answer is. Search text for strings, comments and configuration.";
+/// One line for the rules that an agent reads: which of the tools to call when, and when to stop.
+fn instructions() -> String {
+    const TOOLS: [(&str, &str); 5] = [
+        ("find", "where something is"),
+        ("read", "source by symbol or lines"),
+        ("uses", "who calls or uses it"),
+        ("trace", "how one thing reaches another"),
+        ("change", "what an edit breaks, and its tests"),
+    ];
+    let known: Vec<String> = TOOLS
+        .iter()
+        .filter(|(tool, _)| server::tools::find(tool).is_some())
+        .map(|(tool, what)| format!("`{tool}` ({what})"))
+        .collect();
+    format!(
+        "For questions about code ask the MCP server `lacon` before searching or reading files: {}. An answer that says `complete` needs no \
+         second search.",
+        known.join(", ")
+    )
+}
 
 /// What happened, or would, to one file.
 #[derive(Serialize)]
@@ -112,10 +129,15 @@ struct Report {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let root = args
-        .root
+    let named = match (&args.root, args.user) {
+        (Some(root), _) => root.clone(),
+        // What is set up for everything needs no project.
+        (None, true) => PathBuf::from("."),
+        (None, false) => project::one(None)?,
+    };
+    let root = named
         .canonicalize()
-        .with_context(|| format!("no directory `{}`", args.root.display()))
+        .with_context(|| format!("no directory `{}`", named.display()))
         .bad_input()?;
     let places = Places::of(root).context("there is no home directory")?;
     let reach = if args.user { Reach::User } else { Reach::Project };
@@ -123,7 +145,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let mut ledger = Ledger::read(&ledger_path)?;
     let files = match args.undo {
         true => undo(&mut ledger, args.dry_run, reach, &places),
-        false => set_up(&args, reach, &places, &mut ledger)?,
+        false => set_up(&args, reach, &places, &mut ledger, output)?,
     };
     if !args.dry_run {
         ledger.write(&ledger_path)?;
@@ -193,8 +215,15 @@ fn stays_inside(path: &Path, reach: Reach, places: &Places) -> anyhow::Result<()
     }
 }
 
-fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Result<Vec<Step>, Failure> {
-    let wanted = wanted(args, reach, places)?;
+fn set_up(
+    args: &Args,
+    reach: Reach,
+    places: &Places,
+    ledger: &mut Ledger,
+    output: &mut Output,
+) -> Result<Vec<Step>, Failure> {
+    let wanted = wanted(args, reach, places, output)?;
+    let mut planned: HashMap<PathBuf, String> = HashMap::new();
     let taken = if args.replace { Taken::Replace } else { Taken::Keep };
     let mut steps = Vec::new();
     for (what, path, change) in wanted {
@@ -207,7 +236,13 @@ fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Re
             difference,
         };
         let tried = stays_inside(&path, reach, places)
-            .and_then(|()| text_of(&path))
+            // A dry run sees what an earlier change would have left.
+            .and_then(|()| {
+                planned
+                    .get(&path)
+                    .cloned()
+                    .map_or_else(|| text_of(&path), |text| Ok(Some(text)))
+            })
             .and_then(|before| Ok((change.apply(before.as_deref(), taken)?, before)));
         steps.push(match tried {
             Err(error) => step(Outcome::Refused, Some(format!("{error:#}")), None),
@@ -226,7 +261,10 @@ fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Re
                     Outcome::Created
                 };
                 let written = match args.dry_run {
-                    true => Ok(()),
+                    true => {
+                        planned.insert(path.clone(), after);
+                        Ok(())
+                    }
                     false => put(&path, &after).map(|directories| {
                         ledger.files.push(Changed {
                             path: path.clone(),
@@ -248,7 +286,12 @@ fn set_up(args: &Args, reach: Reach, places: &Places, ledger: &mut Ledger) -> Re
 }
 
 /// Every change that was asked for: whose it is, where, and what.
-fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, PathBuf, Change)>, Failure> {
+fn wanted(
+    args: &Args,
+    reach: Reach,
+    places: &Places,
+    output: &mut Output,
+) -> Result<Vec<(String, PathBuf, Change)>, Failure> {
     let clients: Vec<Client> = match args.client.as_slice() {
         [] => Client::ALL
             .into_iter()
@@ -276,7 +319,16 @@ fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, Pat
     for client in &clients {
         match client.file(reach, places) {
             Some(path) => wanted.push((client.name().to_string(), path, client.entry(&start))),
-            None if args.client.is_empty() => {}
+            // Nothing is left out in silence.
+            None if args.client.is_empty() => {
+                if !args.json {
+                    output.line(format!(
+                        "{}: has no configuration for one repository; `lacon init --client {} --user` sets it up for all",
+                        client.name(),
+                        word(*client)
+                    ));
+                }
+            }
             None => {
                 return Err(anyhow!("{} has no configuration for one repository", client.name()))
                     .bad_input()
@@ -285,58 +337,65 @@ fn wanted(args: &Args, reach: Reach, places: &Places) -> Result<Vec<(String, Pat
         }
     }
     if args.instructions {
-        let text = INSTRUCTIONS.to_string();
-        wanted.push((
-            "instructions".to_string(),
-            instructions_file(reach, places),
-            Change::Block { text },
-        ));
+        for (path, change) in rules(&clients, reach, places) {
+            wanted.push(("instructions".to_string(), path, change));
+        }
     }
     if args.hooks {
         let base = match reach {
             Reach::Project => &places.project,
             Reach::User => &places.home,
         };
-        let hook = json!({"hooks": [{"type": "command", "command": hook_command(&start)}]});
-        wanted.push((
-            "hooks".to_string(),
-            base.join(".claude/settings.json"),
-            Change::Element {
-                path: vec!["hooks", "SessionStart"],
-                value: hook,
-                comments: Comments::Refused,
-            },
-        ));
+        let words = std::iter::once(&start.command).chain(&start.before);
+        let program = words.map(|word| in_shell(word)).collect::<Vec<_>>().join(" ");
+        let begin = json!({"hooks": [{"type": "command", "command": format!("{program} status --brief")}]});
+        let after = json!({
+            "matcher": "Grep|Glob|Read",
+            "hooks": [{"type": "command", "command": format!("{program} hook"), "timeout": 5}],
+        });
+        for (what, event, value) in [
+            ("hooks", "SessionStart", begin),
+            ("hooks after tools", "PostToolUse", after),
+        ] {
+            wanted.push((
+                what.to_string(),
+                base.join(".claude/settings.json"),
+                Change::Element {
+                    path: vec!["hooks", event],
+                    value,
+                    comments: Comments::Refused,
+                },
+            ));
+        }
     }
     Ok(wanted)
 }
 
-/// What a shell runs at the start of a session.
-fn hook_command(start: &Start) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/\\:._-@+".contains(&byte);
-    let quoted = |word: &String| match word.bytes().all(is_plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let words: Vec<String> = std::iter::once(&start.command)
-        .chain(&start.before)
-        .map(quoted)
-        .collect();
-    format!("{} status --brief", words.join(" "))
+/// The line for each file of rules that one of these agents reads, each file once.
+fn rules(clients: &[Client], reach: Reach, places: &Places) -> Vec<(PathBuf, Change)> {
+    let mut found: Vec<(PathBuf, Change)> = Vec::new();
+    for rules in clients.iter().filter_map(|client| client.rules(reach, places)) {
+        let (path, change) = match rules {
+            Rules::Part(path) => (path, Change::Block { text: instructions() }),
+            Rules::Whole(path) => {
+                let text = format!("# Lacon\n\n{}\n", instructions());
+                (path, Change::Whole { text })
+            }
+        };
+        if found.iter().all(|(known, _)| *known != path) {
+            found.push((path, change));
+        }
+    }
+    found
 }
 
-/// The file that agents read already, or the one that most of them read.
-fn instructions_file(reach: Reach, places: &Places) -> PathBuf {
-    match reach {
-        Reach::User => places.home.join(".claude/CLAUDE.md"),
-        Reach::Project => {
-            let claude = places.project.join("CLAUDE.md");
-            let agents = places.project.join("AGENTS.md");
-            match !agents.exists() && claude.exists() {
-                true => claude,
-                false => agents,
-            }
-        }
+/// A program's path as a shell reads one word.
+fn in_shell(program: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter);
+    match program.chars().all(is_plain) {
+        true => program.to_string(),
+        false if cfg!(windows) => format!("\"{program}\""),
+        false => format!("'{}'", program.replace('\'', "'\\''")),
     }
 }
 
@@ -446,12 +505,16 @@ fn change_of(changed: &Changed) -> Option<Change> {
         more: Vec::new(),
     };
     match changed.what.as_str() {
-        "instructions" => Some(Change::Block { text: String::new() }),
-        "hooks" => {
+        "instructions" if changed.after.contains(change::BLOCK_BEGIN) => Some(Change::Block { text: String::new() }),
+        "instructions" => Some(Change::Whole {
+            text: changed.after.clone(),
+        }),
+        what @ ("hooks" | "hooks after tools") => {
+            let event = if what == "hooks" { "SessionStart" } else { "PostToolUse" };
             let after: serde_json::Value = serde_json::from_str(&changed.after).ok()?;
-            let hooks = after.pointer("/hooks/SessionStart")?.as_array()?;
+            let hooks = after["hooks"][event].as_array()?;
             Some(Change::Element {
-                path: vec!["hooks", "SessionStart"],
+                path: vec!["hooks", event],
                 value: hooks.last()?.clone(),
                 comments: Comments::Refused,
             })

@@ -1,13 +1,14 @@
 //! `lacon mcp`: answers questions about trees over the Model Context Protocol.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use gateway::config::HttpConfig;
 use gateway::shutdown::Shutdown;
 use server::editing::Workbench;
-use server::mcp::QuestionServer;
+use server::mcp::{Follows, QuestionServer, Reach};
+use server::project;
 use server::tools::permissions::{Permissions, ToolChoice, Writes};
 use server::tools::trees::Trees;
 use server::tools::{Services, ShowSecrets, Toolset};
@@ -30,8 +31,9 @@ Examples:
 The index is opened where it exists, built in the background where it does not, and kept up to date while files change.
 The format of answers: the call's `format`, else the session's, else LACON_OUTPUT_FORMAT, else the shortest.")]
 pub(crate) struct Args {
-    /// The roots of the trees, or a TOML file that lists them
-    #[arg(default_value = ".", value_name = "DIR")]
+    /// The roots of the trees, or a TOML file that lists them [default: what the client says it works in, else the nearest index or
+    /// repository above the current folder]
+    #[arg(value_name = "DIR")]
     roots: Vec<PathBuf>,
 
     /// Keep the index here instead of in `.lacon` inside the tree
@@ -86,9 +88,26 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         false => Writes::Refused,
     };
     let permissions = Permissions::new(&args.toolset, &args.choice, writes)?;
-    let trees = Arc::new(Trees::open(&args.roots, args.index_dir.as_deref())?);
+    // An index that is kept elsewhere is of one tree; over HTTP no client says which folders are read.
+    let is_clients = args.roots.is_empty() && args.http.is_none() && args.index_dir.is_none();
+    let trees = match (args.roots.as_slice(), project::around(Path::new("."))) {
+        ([], Ok(project)) => Trees::open(&[project], args.index_dir.as_deref())?,
+        // A client may still say where it works.
+        ([], Err(why)) if is_clients => Trees::none(&why),
+        ([], Err(why)) => return Err(project::failure(why)),
+        (roots, _) => Trees::open(roots, args.index_dir.as_deref())?,
+    };
+    let trees = Arc::new(trees);
+    let follows = match args.no_watch {
+        true => Follows::Nothing,
+        false => Follows::Changes,
+    };
     let server = QuestionServer {
         trees: trees.clone(),
+        reach: Arc::new(match is_clients {
+            true => Reach::of_client(follows),
+            false => Reach::default(),
+        }),
         services: Arc::new(Services {
             workbench: Workbench::allowing(&args.allow_edit),
             credentials: args.show_secrets.into(),
@@ -100,15 +119,18 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         references: args.session,
         shutdown: Shutdown::default(),
     };
-    if let Some(directory) = trees.directory() {
-        server.services.memory.ledger.open(&directory);
-    }
     let services = server.services.clone();
-    server::tools::lsp::enrich_in_background(&trees, &services);
+    if !is_clients {
+        if let Some(directory) = trees.directory() {
+            services.memory.ledger.open(&directory);
+        }
+        server::tools::lsp::enrich_in_background(&trees, &services);
+    }
     let keep = {
         let trees = trees.clone();
         move || {
-            if !args.no_watch {
+            // Nothing is written before it is known where.
+            if !args.no_watch && !is_clients {
                 trees.keep_up_to_date();
             }
         }

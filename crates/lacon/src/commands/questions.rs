@@ -2,12 +2,14 @@
 //! that an agent would get. A verb's options are the tool's parameters, by the same names.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use server::project;
 use server::tools::sound::{DAMAGED, sound_answer};
-use server::tools::trees::Trees;
+use server::tools::trees::{Trees, Unattended};
 use server::tools::{self, Desk, Services, ShowSecrets, Wish, descriptors, failure, readable};
 use terminal::failure::Failure;
 use terminal::output::{Output, Reader, make_visible};
@@ -16,8 +18,8 @@ use wire::Format;
 /// Where to ask and how to print.
 #[derive(clap::Args)]
 pub(crate) struct Asking {
-    /// The root of the tree; several make a workspace
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    /// A folder of the tree, instead of the current one; several make a workspace
+    #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
 
     /// Where the index is kept, if not in `.lacon` inside the tree
@@ -361,8 +363,8 @@ pub(crate) struct Sides {
 macro_rules! questions {
     ($($(#[$about:meta])* $module:ident: $parameters:ident => $tool:literal,)*) => {$(
         pub(crate) mod $module {
-            $(#[$about])*
             #[derive(clap::Args)]
+            $(#[$about])*
             pub(crate) struct Args {
                 #[command(flatten)]
                 parameters: super::$parameters,
@@ -385,52 +387,78 @@ pub(super) use questions;
 
 questions! {
     /// Who calls a symbol, directly and through others
+    #[command(after_help = "Examples:\n  lacon callers Client.send\n  lacon callers src/api.py:120 --depth 2 --exclude-tests")]
     callers: Walk => "get_callers",
     /// What a symbol calls, directly and through others
+    #[command(after_help = "Examples:\n  lacon calls Client.send\n  lacon calls main --depth 3")]
     calls: Walk => "get_call_chain",
     /// Every use of a symbol
+    #[command(after_help = "Examples:\n  lacon usages Cart.total\n  lacon usages Cart.total --limit 200 --json")]
     usages: Uses => "find_usages",
     /// What a symbol needs: calls, types, bases, variables, imports
+    #[command(after_help = "Examples:\n  lacon dependencies Cart")]
     dependencies: Walk => "get_dependencies",
     /// What needs a symbol, directly and through others
+    #[command(after_help = "Examples:\n  lacon dependents Cart --depth 2")]
     dependents: Walk => "get_dependents",
     /// What implements, extends or overrides a symbol
+    #[command(after_help = "Examples:\n  lacon implementations Transport")]
     implementations: Walk => "find_implementations",
     /// The source text of a symbol
+    #[command(after_help = "Examples:\n  lacon source Client.send\n  lacon source src/api.py:120 --context-lines 3")]
     source: Text => "get_symbol_source",
     /// Find symbols by name or words of it
+    #[command(after_help = "Examples:\n  lacon symbols \"admin save\"\n  lacon symbols parse --kind function --path src/")]
     symbols: Words => "search_symbols",
     /// What one file declares
+    #[command(after_help = "Examples:\n  lacon summary src/api.py")]
     summary: File => "get_file_summary",
     /// What to know before changing a symbol: callers, dependencies, tests
+    #[command(after_help = "Examples:\n  lacon editing-context Client.send")]
     editing_context: Edited => "get_editing_context",
     /// A repository at a glance
+    #[command(after_help = "Examples:\n  lacon outline")]
     outline: One => "get_repo_outline",
     /// How much is indexed
+    #[command(after_help = "Examples:\n  lacon stats --json")]
     stats: Any => "graph_stats",
     /// Questions about the whole graph: dead_code, hotspots, cycles
+    #[command(after_help = "Examples:\n  lacon analyze dead_code --path src/\n  lacon analyze hotspots --limit 10")]
     analyze: Kind => "analyze",
     /// Where to start on a task: what matters, with reasons
+    #[command(after_help = "Examples:\n  lacon start \"redirects lose the authorization header\"")]
     start: Started => "smart_context",
     /// Tests that exercise what changed, and the commands that run them
+    #[command(after_help = "Examples:\n  lacon tests Client.send\n  lacon tests src/api.py")]
     covering: Changed => "get_test_targets",
     /// What programs offer each other: routes, gRPC, GraphQL, topics, variables
+    #[command(after_help = "Examples:\n  lacon contracts list --type http\n  lacon contracts check")]
     contracts: Sides => "contracts",
     /// What matters for a task, within a budget of tokens
+    #[command(after_help = "Examples:\n  lacon context \"add a timeout to uploads\" --budget 4000")]
     context: Task => "context_for_task",
     /// What to know before working on some files
+    #[command(after_help = "Examples:\n  lacon context-files src/api.py src/models.py")]
     context_files: Files => "context_for_files",
     /// What to know about the changes of this branch
+    #[command(after_help = "Examples:\n  lacon context-pr\n  lacon context-pr --base origin/main")]
     context_pr: Change => "context_for_pr",
     /// What a change may break, by distance
+    #[command(after_help = "Examples:\n  lacon blast-radius Client.send")]
     blast_radius: Changing => "blast_radius",
     /// One symbol and what surrounds it
+    #[command(after_help = "Examples:\n  lacon explain Client.send --budget 3000")]
     explain: Surroundings => "explain_symbol",
     /// Which symbols belong together
+    #[command(after_help = "Examples:\n  lacon communities\n  lacon communities for_symbol --id Client")]
     communities: Groups => "communities",
     /// Which questions to ask next for a task
+    #[command(after_help = "Examples:\n  lacon plan \"why are cookies lost on redirects?\"")]
     plan: Intent => "plan_turn",
 }
+
+/// How long a process that follows the tree has to take up what changed.
+const WRITER: Duration = Duration::from_secs(1);
 
 /// Asks a tool and prints its answer, which is returned as an agent would get it.
 pub(super) fn ask(
@@ -451,8 +479,9 @@ pub(super) fn ask(
         .max_tokens
         .or((!for_agent && !is_text).then_some(u64::from(u32::MAX)));
     arguments.insert("max_tokens".into(), max_tokens.into());
-    let trees = Trees::open(&asking.root, asking.index_dir.as_deref())?;
-    let workspace = trees.workspace().map_err(failure)?;
+    let trees = Trees::open(&project::indexed(&asking.root)?, asking.index_dir.as_deref())?;
+    let fresh = trees.fresh_workspace(WRITER, Unattended::Updated);
+    let workspace = fresh.map_err(failure)?;
     let desk = Desk {
         workspace: &workspace,
         services: &Services {

@@ -1,11 +1,11 @@
 //! `lacon savings`: what answers cost, against the same facts as JSON and against reading the files, from what was counted.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 use server::sessions::{Saved, by, read_savings};
 use terminal::failure::Failure;
 use terminal::output::Output;
+
+use super::index::Place;
 
 /// What Lacon's answers saved here, by tool and by conversation
 #[derive(clap::Args)]
@@ -14,13 +14,8 @@ Counted while `lacon mcp` serves, in o200k tokens: what was sent, the same facts
 that the answers speak of (40 at most for each answer). The books are kept in the index directory and hold the last few thousand
 calls; nothing leaves this machine.")]
 pub(crate) struct Args {
-    /// The root of the tree
-    #[arg(default_value = ".", value_name = "DIR")]
-    root: PathBuf,
-
-    /// Where the index is kept, if not in `.lacon` inside the tree
-    #[arg(long, value_name = "DIR", env = "LACON_DIR")]
-    index_dir: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 
     /// Conversations to list, newest first
     #[arg(long, value_name = "N", default_value_t = 5)]
@@ -32,7 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let location = index::store::Location::of(&args.root, args.index_dir.as_deref())?;
+    let location = index::store::Location::of(&args.place.to_read()?, args.place.index_dir.as_deref())?;
     let saved = read_savings(&location.directory);
     let tools = by(&saved, |one| &one.tool);
     let sessions = by(&saved, |one| &one.session);
@@ -88,13 +83,15 @@ fn line(name: &str, row: &Value) -> String {
             .as_f64()
             .map_or("-".to_string(), |share| format!("{share:.1}%"))
     };
+    // A JSON value heeds no width.
+    let number = |key: &str| row[key].to_string();
     format!(
         "{name:<24}{:>8}{:>12}{:>12}{:>8}{:>12}{:>8}",
-        row["calls"],
-        row["sent"],
-        row["json"],
+        number("calls"),
+        number("sent"),
+        number("json"),
         share("saved_against_json"),
-        row["files"],
+        number("files"),
         share("saved_against_files")
     )
 }

@@ -52,7 +52,9 @@ pub(crate) struct Prose {
 
 super::questions::questions! {
     /// Find code by what it does, in words, or by identifiers
+    #[command(after_help = "Examples:\n  lacon search \"retry after a timeout\"\n  lacon search backoff --language python --path src/")]
     code: Meaning => "search_code",
     /// Find sections of documents by what they say
+    #[command(after_help = "Examples:\n  lacon docs \"how to configure proxies\"")]
     docs: Prose => "search_docs",
 }

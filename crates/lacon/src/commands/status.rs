@@ -75,7 +75,7 @@ struct Skipped {
 const MOST_COUNTED: usize = 20_000;
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let declared = repositories(std::slice::from_ref(&args.place.root), args.place.index_dir.as_deref())?;
+    let declared = repositories(&[args.place.to_read()?], args.place.index_dir.as_deref())?;
     let locations: Vec<Location> = declared
         .iter()
         .map(|repository| Location::of(&repository.root, repository.index_dir.as_deref()))
@@ -221,7 +221,7 @@ fn brief(known: &[Snapshot]) -> String {
         0 => "this repository (indexed when it is first asked)".to_string(),
     };
     format!(
-        "The MCP server `lacon` knows the symbol graph of {known}. Who calls, uses, implements or breaks: ask it (get_callers, \
-         find_usages, find_implementations, get_dependents) before searching text; search text for strings and comments."
+        "The MCP server `lacon` knows the symbol graph of {known}. Where, source, who uses, how it flows, what a change breaks: ask it \
+         before searching text or reading files."
     )
 }

@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use lsp::edits::{EditError, Journal, Outcome};
 use serde_json::json;
 use server::editing::journal_directory;
+use server::project;
 use terminal::failure::{Exit, Explain, Failure};
 use terminal::output::Output;
 
@@ -25,9 +26,9 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "id")]
     list: bool,
 
-    /// The root of the tree
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    root: PathBuf,
+    /// A folder of the tree, instead of the current one
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long)]
@@ -35,10 +36,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let root = args
-        .root
+    let named = project::one_indexed(args.root.as_deref())?;
+    let root = named
         .canonicalize()
-        .with_context(|| format!("no directory `{}`", args.root.display()))
+        .with_context(|| format!("no directory `{}`", named.display()))
         .bad_input()?;
     let directory = journal_directory(&root).map_err(|refusal| anyhow!("{}", refusal.message))?;
     let journal = Journal::open(&root, &directory)?;

@@ -53,7 +53,7 @@ enum Said {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let declared = repositories(std::slice::from_ref(&args.place.root), args.place.index_dir.as_deref())?;
+    let declared = repositories(&[args.place.to_write()?], args.place.index_dir.as_deref())?;
     let is_over = AtomicBool::new(false);
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
@@ -99,11 +99,7 @@ fn follow(
     tell: &dyn Fn(Said) -> ControlFlow<()>,
 ) -> Result<(), Failure> {
     let bar = progress_bar();
-    let place = Place {
-        root: repository.root.clone(),
-        index_dir: repository.index_dir.clone(),
-    };
-    let mut indexer = open(&place, threads, bar.clone())?;
+    let mut indexer = open(repository, threads, bar.clone())?;
     watch(&mut indexer, Patience::default(), |event| match event {
         Watched::Idle if is_over.load(Ordering::Relaxed) => ControlFlow::Break(()),
         Watched::Idle | Watched::Rested => ControlFlow::Continue(()),
@@ -129,7 +125,7 @@ impl Event {
         Event {
             repository,
             files: snapshot.file_count(),
-            symbols: snapshot.symbol_count(),
+            symbols: snapshot.symbol_count() - snapshot.file_count(),
             edges: snapshot.edge_count(),
             parsed: report.extracted,
             resolved: report.resolved,

@@ -10,7 +10,7 @@ use lsp::edits::{EditError, Journal, Plan, Recovered};
 use wire::protocol::Refusal;
 
 use super::{Workbench, journal_directory};
-use crate::tools::trees::Trees;
+use crate::tools::trees::{Trees, Unattended};
 
 /// The index has so long to follow a write; after that questions are answered from what there is.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -45,8 +45,9 @@ impl Workbench {
         lock(&self.written).extend(written);
     }
 
-    /// The newest snapshots, once they have what this process wrote.
-    pub(crate) fn workspace(&self, trees: &Trees) -> Result<Arc<Workspace>, Refusal> {
+    /// The newest snapshots, once they have what changed, and what this process wrote in any case.
+    pub(crate) fn workspace(&self, trees: &Trees, patience: Duration) -> Result<Arc<Workspace>, Refusal> {
+        trees.fresh_workspace(patience, Unattended::Told)?;
         loop {
             let workspace = trees.workspace()?;
             let mut written = lock(&self.written);

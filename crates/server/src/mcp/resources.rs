@@ -106,7 +106,7 @@ fn mime_type(format: Format) -> &'static str {
 }
 
 /// `%2F` and the like as what they stand for; `None` when they do not spell UTF-8.
-fn decoded(text: &str) -> Option<String> {
+pub(super) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

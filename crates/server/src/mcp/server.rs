@@ -18,12 +18,13 @@ use rmcp::model::{
     ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
     ServerConfig, Tool as Listed, ToolAnnotations,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 use wire::Format;
 use wire::protocol::Refusal;
 
+use super::reach::Reach;
 use super::{consent, prompts, resources};
 use crate::memory;
 use crate::sessions::Conversation;
@@ -37,6 +38,8 @@ use crate::tools::{Desk, Services, Tool, Toolset, Wish, refusal};
 #[derive(Clone)]
 pub struct QuestionServer {
     pub trees: Arc<Trees>,
+    /// How the project is found that they are of.
+    pub reach: Arc<Reach>,
     pub services: Arc<Services>,
     pub permissions: Arc<Permissions>,
     /// Where neither the call nor the session says.
@@ -47,9 +50,40 @@ pub struct QuestionServer {
     pub shutdown: Shutdown,
 }
 
-const INSTRUCTIONS: &str = "Code graph of this workspace. Symbols: id, name, Owner.name or path:line. Ask here who calls, \
-                            uses, implements or breaks; use text search for strings.";
+/// What each of the first tools is for, in the words of the instructions.
+const USES: [(&str, &str); 5] = [
+    ("find", "where: words, an error, a name"),
+    ("read", "source: symbol or path:10-50"),
+    ("uses", "who calls or uses it"),
+    ("trace", "how A reaches B"),
+    ("change", "what an edit breaks, its tests"),
+];
 
+/// Clients that weigh instructions look at so many characters.
+const MOST_INSTRUCTIONS: usize = 512;
+
+/// When to call which of the tools that are listed, when to stop, and how to read rows.
+fn instructions(permissions: &Permissions) -> String {
+    let listed: Vec<&str> = permissions.listed().map(|tool| tool.name).collect();
+    let uses: Vec<String> = USES
+        .iter()
+        .filter(|(name, _)| listed.contains(name))
+        .map(|(name, what)| format!("{name} ({what})"))
+        .collect();
+    let first = match uses.is_empty() {
+        true => String::new(),
+        false => format!("Before grep and reading files use {}. ", uses.join(", ")),
+    };
+    let text = format!(
+        "Code graph of this workspace, as its files are now. {first}`complete`: all uses are listed, search no further; else do what `next` says. \
+         Rows: `8,9 Main.run` is lines 8 and 9 in Main.run, `21.load` line 21, owner as above, of the path above; `#4` is row 4, from 0."
+    );
+    debug_assert!(text.len() <= MOST_INSTRUCTIONS, "{} characters", text.len());
+    text
+}
+
+/// How long a question waits for the index to take up what has changed. What it lacks then is said.
+const FRESH: Duration = Duration::from_secs(1);
 /// How long a question waits for the first thing to answer from. Small trees are indexed by then, large ones have a part.
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
 /// The same for a client that hears meanwhile how far it is.
@@ -66,16 +100,28 @@ static SEATS: LazyLock<Semaphore> = LazyLock::new(|| {
 
 /// The tools as `tools/list` gives them in a session of this format.
 pub(crate) fn listed(permissions: &Permissions, several_repositories: bool, format: Format) -> Vec<Listed> {
-    let annotations = |tool: &Tool| ToolAnnotations::new().read_only(!tool.writes).open_world(false);
     let list = |tool: &'static Tool| {
         let schema = Arc::new(tool.input_schema(several_repositories));
-        let listed = Listed::new(tool.name, tool.about, schema).with_annotations(annotations(tool));
+        let listed = Listed::new(tool.name, tool.about, schema)
+            .with_title(tool.title())
+            .with_annotations(ToolAnnotations::new().read_only(!tool.writes))
+            .with_meta(about_tool(tool).into());
         match format {
             Format::Json => listed.with_raw_output_schema(Arc::new(tool.output_schema())),
             _ => listed,
         }
     };
     permissions.listed().map(list).collect()
+}
+
+/// Which repositories a tool is about; and that clients which load tools only when they are searched for should have the first
+/// ones at hand.
+fn about_tool(tool: &Tool) -> Map<String, Value> {
+    let mut meta = Map::from_iter([("scope".to_string(), json!(tool.scope.as_str()))]);
+    if tool.toolset == Toolset::Core {
+        meta.insert("anthropic/alwaysLoad".to_string(), json!(true));
+    }
+    meta
 }
 
 /// The code of a refusal because of damage that is being repaired.
@@ -129,7 +175,21 @@ impl Asker {
         self.server.permissions.answered()
     }
 
-    async fn put(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
+    async fn put(&self, tool: &'static Tool, mut arguments: Map<String, Value>) -> Result<Said, Refusal> {
+        self.server.settle(&self.context.peer).await;
+        let trees = self.server.trees_of(&mut arguments)?;
+        let asker = Asker {
+            server: QuestionServer {
+                trees,
+                ..self.server.clone()
+            },
+            format: self.format,
+            context: self.context.clone(),
+        };
+        asker.put_there(tool, arguments).await
+    }
+
+    async fn put_there(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
         let answered = self.server.shutdown.answer(self.when_ready(tool, arguments)).await;
         answered.unwrap_or_else(|| Err(refusal("shutting_down", SHUTTING_DOWN)))
     }
@@ -182,7 +242,7 @@ impl Asker {
             // Until the question ends, also where nobody waits for it any more.
             let _seat = seat;
             let began = Instant::now();
-            let workspace = services.workbench.workspace(&trees)?.with_stop(stop);
+            let workspace = services.workbench.workspace(&trees, FRESH)?.with_stop(stop);
             let desk = Desk {
                 workspace: &workspace,
                 services: &services,
@@ -277,7 +337,21 @@ impl ServerHandler for QuestionServer {
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("lacon", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions(&self.permissions))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let server = self.clone();
+        // Asks the client, whose answer is read by whoever called this.
+        tokio::spawn(async move { server.settle(&context.peer).await });
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        let server = self.clone();
+        tokio::spawn(async move {
+            server.reach.unsettle().await;
+            server.settle(&context.peer).await;
+        });
     }
 
     async fn list_tools(

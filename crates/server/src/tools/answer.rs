@@ -29,6 +29,7 @@ pub struct Said {
 }
 
 /// Arguments that every tool takes, taken out of a call's.
+#[derive(Clone)]
 struct Common {
     format: Format,
     max_tokens: usize,
@@ -70,13 +71,73 @@ pub fn answer(tool: &Tool, desk: &Desk, mut arguments: Map<String, Value>, forma
         workspace: &workspace,
         ..*desk
     };
-    let said = asked(tool, desk, &arguments, &common).map_err(|refusal| not_yet(refusal, desk.workspace))?;
+    let said = match schema::several(tool, &arguments) {
+        Some((word, symbols)) if !tool.writes => each(tool, desk, &arguments, &common, word, symbols)?,
+        _ => asked(tool, desk, &arguments, &common).map_err(|refusal| not_yet(refusal, desk.workspace))?,
+    };
     Ok(noticed(with_remarks(said, &workspace), desk))
 }
 
-/// How the question was understood stands beside the answer.
+/// One answer for each of several symbols, one below the other; a list of values in JSON.
+fn each(
+    tool: &Tool,
+    desk: &Desk,
+    arguments: &Map<String, Value>,
+    common: &Common,
+    word: &str,
+    symbols: Vec<Value>,
+) -> Result<Said, Refusal> {
+    const MOST: usize = 10;
+    if symbols.len() > MOST {
+        let message = format!("argument `{word}`: at most {MOST} symbols in one call");
+        return Err(refusal("invalid_argument", message));
+    }
+    let share = Common {
+        max_tokens: (common.max_tokens / symbols.len()).max(FEWEST_TOKENS),
+        if_none_match: None,
+        ..common.clone()
+    };
+    let mut texts = Vec::new();
+    let mut notes = Vec::new();
+    for symbol in symbols {
+        let mut arguments = arguments.clone();
+        arguments.insert(word.to_owned(), symbol);
+        match asked(tool, desk, &arguments, &share).map_err(|refusal| not_yet(refusal, desk.workspace)) {
+            Ok(said) => {
+                texts.push(said.text);
+                notes.extend(said.note);
+            }
+            // The others are answered all the same.
+            Err(refusal) => texts.push(refused(&refusal, common.format)),
+        }
+    }
+    let text = match common.format {
+        Format::Json => format!("{{\"answers\":[{}]}}", texts.join(",")),
+        _ => texts
+            .iter()
+            .map(|text| text.trim_end())
+            .collect::<Vec<_>>()
+            .join("\n\n"),
+    };
+    let format = match common.format {
+        Format::Auto => Format::Text,
+        format => format,
+    };
+    Ok(Said {
+        text,
+        format,
+        note: (!notes.is_empty()).then(|| notes.join("\n")),
+    })
+}
+
+/// How the question was understood stands beside the answer, and what the index lacks where the answer has no place for it.
 fn with_remarks(said: Said, workspace: &Workspace) -> Said {
-    let notes: Vec<String> = said.note.into_iter().chain(workspace.remarks()).collect();
+    let lacks = workspace
+        .incomplete()
+        .filter(|lacks| !said.text.contains(lacks.as_str()));
+    let lacks = lacks.map(|lacks| format!("incomplete: {lacks}"));
+    let notes = said.note.into_iter().chain(workspace.remarks()).chain(lacks);
+    let notes: Vec<String> = notes.chain(nearly_empty(workspace, 0)).collect();
     Said {
         note: (!notes.is_empty()).then(|| notes.join("\n")),
         ..said
@@ -95,6 +156,34 @@ fn noticed(said: Said, desk: &Desk) -> Said {
     }
 }
 
+/// A server that was started in the wrong place answers from next to nothing, which must not pass for knowledge.
+fn nearly_empty(workspace: &Workspace, few: usize) -> Option<String> {
+    let repositories = workspace.repositories();
+    let files: usize = repositories
+        .iter()
+        .map(|repository| repository.snapshot.file_count())
+        .sum();
+    if files > few || repositories.is_empty() {
+        return None;
+    }
+    let roots: Vec<String> = repositories
+        .iter()
+        .map(|repository| format!("`{}`", repository.root.display()))
+        .collect();
+    let count = match files {
+        0 => "no file".to_string(),
+        1 => "one file".to_string(),
+        files => format!("{files} files"),
+    };
+    Some(format!(
+        "{} has {count} in a language that Lacon reads; if another project is meant, name its folder (`root`)",
+        roots.join(", ")
+    ))
+}
+
+/// Files of a tree in which a name is most likely looked for in vain.
+const FEW: usize = 2;
+
 /// "There is none" is said only of a complete index; of another, what it lacks is said as well.
 fn not_yet(refusal: Refusal, workspace: &Workspace) -> Refusal {
     match workspace.incomplete() {
@@ -102,7 +191,13 @@ fn not_yet(refusal: Refusal, workspace: &Workspace) -> Refusal {
             message: format!("{} (incomplete: {missing}; ask again in a moment)", refusal.message),
             ..refusal
         },
-        _ => refusal,
+        _ => match nearly_empty(workspace, FEW) {
+            Some(remark) if matches!(refusal.code.as_str(), "no_such_symbol" | "no_such_file") => Refusal {
+                message: format!("{} ({remark})", refusal.message),
+                ..refusal
+            },
+            _ => refusal,
+        },
     }
 }
 
@@ -259,7 +354,7 @@ impl Common {
                 Some(budget) => usize::try_from(budget).unwrap_or(usize::MAX),
                 None => tool.max_tokens,
             },
-            Some(value) => match value.as_u64() {
+            Some(value) => match value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()) {
                 Some(tokens) if tokens >= FEWEST_TOKENS as u64 => usize::try_from(tokens).unwrap_or(usize::MAX),
                 _ => {
                     return Err(wrong(
@@ -282,7 +377,7 @@ impl Common {
         // A null is an argument that was left out: clients that fill in every property send it.
         arguments.retain(|_, value| !value.is_null());
         let repo = arguments.remove("repo");
-        schema::spell_symbol(tool, arguments);
+        schema::as_meant(tool, arguments);
         if let Some((name, nearest)) = schema::unknown(tool, arguments) {
             let meant = nearest
                 .map(|nearest| format!(", did you mean `{nearest}`?"))

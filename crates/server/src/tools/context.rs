@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "context_for_task",
         about: "What matters for a task: scored symbols by distance, edges, source, within a token budget.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         max_tokens: BUDGET,
         parameters: schema::of::<ForTask>,
         ask: |desk, arguments| pack(desk, arguments, context_for_task, ContextPack::CONTEXT_FOR_TASK),
@@ -53,7 +53,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "blast_radius",
         about: "What a change of symbols, files or this branch may break, by distance.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         parameters: schema::of::<BlastRadius>,
         ask: |desk, arguments| pack(desk, arguments, blast_radius, ContextPack::BLAST_RADIUS),
         ..PACK

@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "search_symbols",
         about: "Find symbols by name or words of it, best first.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Search,
         scope: Scope::Workspace,
         max_tokens: 2_000,
         cut: Cut::Rows,
@@ -70,7 +70,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_file_summary",
         about: "What one file declares.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
@@ -81,7 +81,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_callers",
         about: "Who calls a symbol, directly and through others, with the lines of the calls.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
@@ -92,7 +92,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_call_chain",
         about: "What a symbol calls, directly and through others.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
@@ -136,7 +136,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_editing_context",
         about: "What to know before changing a symbol: callers, dependencies, tests.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Workspace,
         max_tokens: 4_000,
         cut: Cut::Rows,
@@ -191,7 +191,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_repo_outline",
         about: "A repository at a glance: languages, communities, hotspots, entry points.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Graph,
         scope: Scope::Repo,
         max_tokens: 2_000,
         cut: Cut::Never,

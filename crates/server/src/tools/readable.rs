@@ -1,13 +1,15 @@
 //! An answer for a person at a terminal: rows under the file they are in, as `name:line`.
 //!
 //! It reads the answer's JSON, so every tool has it: lists whose rows have a place are grouped, source is shown as it is, and
-//! the rest goes through the Markdown projection.
+//! the rest is laid out in columns.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use terminal::output::Paint;
+
+use super::readable_values;
 
 /// `value` as text.
 pub fn text(value: &Value, paint: Paint) -> String {
@@ -47,7 +49,12 @@ pub fn nothing(tool: &str, value: &Value, min_tier: Option<&str>) -> Option<Stri
         Some(origin) => format!("of origin {origin} or better"),
         None => "of any origin".to_string(),
     };
+    let account = string(members, "account");
     let whole = match string(members, "incomplete") {
+        // Mentions that nobody could resolve may be uses: a template is not linked, a name is put together at run time.
+        "" if !account.is_empty() && !account.ends_with("complete") => {
+            "; but not all mentions of the name are resolved"
+        }
         "" => "; every file of the index was looked at",
         _ => "",
     };
@@ -55,16 +62,26 @@ pub fn nothing(tool: &str, value: &Value, min_tier: Option<&str>) -> Option<Stri
 }
 
 fn source_text(out: &mut String, members: &Map<String, Value>, source: &str, paint: Paint) {
-    let first = number(members, "from_line").unwrap_or(1);
-    line(
-        out,
-        format_args!("{} ({})", paint.name(string(members, "id")), string(members, "kind")),
-    );
+    let begins = || string(members, "lines").split(':').next()?.parse().ok();
+    let first = number(members, "from_line").or_else(begins).unwrap_or(1);
+    let kind = match string(members, "kind") {
+        "" => String::new(),
+        kind => format!(" ({kind})"),
+    };
+    line(out, format_args!("{}{kind}", paint.name(string(members, "id"))));
     let last = first + source.lines().count() as u64;
     let width = last.to_string().len();
     for (at, text) in source.lines().enumerate() {
         let number = format!("{:>width$}", first + at as u64);
         line(out, format_args!("{}  {text}", paint.line(&number)));
+    }
+    // Who uses it, where the answer says that too.
+    let lists = members
+        .iter()
+        .filter(|(_, value)| value.as_array().is_some_and(|rows| !rows.is_empty()));
+    let lists: Map<String, Value> = lists.map(|(name, rows)| (name.clone(), rows.clone())).collect();
+    if !lists.is_empty() {
+        sections(out, &lists, paint);
     }
 }
 
@@ -117,7 +134,7 @@ fn sections(out: &mut String, members: &Map<String, Value>, paint: Paint) {
         line(out, format_args!("nothing found"));
     }
     if !rest.is_empty() {
-        out.push_str(&wire::markdown::to_string(&Value::Object(rest)));
+        readable_values::object(out, &rest, 0, paint);
     }
 }
 
@@ -154,6 +171,10 @@ fn ending(out: &mut String, members: &Map<String, Value>, paint: Paint) {
             cursor => line(out, format_args!("{shown} of {total}; the next with --cursor {cursor}")),
         }
     }
+    let account = string(members, "account");
+    if !account.is_empty() {
+        line(out, format_args!("{} {account}", paint.dim("account:")));
+    }
     let incomplete = string(members, "incomplete");
     if !incomplete.is_empty() {
         line(out, format_args!("{} {incomplete}", paint.warn("incomplete:")));
@@ -163,7 +184,7 @@ fn ending(out: &mut String, members: &Map<String, Value>, paint: Paint) {
 fn is_bookkeeping(name: &str) -> bool {
     matches!(
         name,
-        "total" | "truncated" | "next_cursor" | "etag" | "incomplete" | "total_nodes" | "total_edges"
+        "total" | "truncated" | "next_cursor" | "etag" | "incomplete" | "total_nodes" | "total_edges" | "account"
     )
 }
 
@@ -182,13 +203,12 @@ fn path(row: &Map<String, Value>) -> &str {
 }
 
 fn place(row: &Map<String, Value>, paint: Paint) -> String {
-    let id = match string(row, "id") {
-        "" => string(row, "from"),
-        id => id,
-    };
+    let said = ["id", "from", "name"].iter().map(|name| string(row, name));
+    let id = said.into_iter().find(|said| !said.is_empty()).unwrap_or_default();
     let name = id.split_once("::").map_or(id, |(_, name)| name);
     let at = number(row, "line").or_else(|| number(row, "from_line"));
     match at {
+        Some(at) if name.is_empty() => paint.line(&at.to_string()),
         Some(at) => format!("{}:{}", paint.name(name), paint.line(&at.to_string())),
         None => paint.name(name),
     }
@@ -267,6 +287,13 @@ mod tests {
             "no callers known, of origin ast_resolved or better; every file of the index was looked at"
         );
         assert_eq!(super::nothing("get_callers", &json!({"edges": [1]}), None), None);
+        // A name in a template that is not linked may be a use.
+        let open =
+            json!({"usages": [], "account": "`show` stands 2× in 1 file = 1 definition + 1 unresolved (a.vue:1)"});
+        assert_eq!(
+            super::nothing("find_usages", &open, None).unwrap(),
+            "no uses known, of any origin; but not all mentions of the name are resolved"
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "search_code",
         about: "Find code by what it does, in words.",
-        toolset: Toolset::Core,
+        toolset: Toolset::Search,
         scope: Scope::Workspace,
         max_tokens: 3_000,
         cut: Cut::Rows,

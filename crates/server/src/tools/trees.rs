@@ -1,16 +1,18 @@
 //! The trees a server answers about: opens their indexes, follows the newest snapshots, and keeps them up to date.
 //!
 //! The one trick: whoever writes an index and whoever reads it share nothing but the snapshot file. A thread of this process
-//! builds and watches unless another process already does; questions look for a newer file before each answer.
+//! builds and watches unless another process already does; before each answer it is asked whether the newest snapshot has all that
+//! was changed so far (`index::fresh`), and what it does not have in time is said.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use codeintel::{Derived, Repository, Workspace};
 use index::build::{BuildError, Follower, Indexer, Options, Progress, glance};
+use index::fresh::{Asked, Question};
 use index::snapshot::{Snapshot, SnapshotError};
 use index::store::{Location, StoreError, ask_for_repair};
 use index::watch::{Patience, Watched, watch};
@@ -18,18 +20,43 @@ use terminal::failure::Failure;
 use wire::protocol::Refusal;
 
 use super::refusal;
+use crate::project::NoProject;
 use crate::workspace::{Declared, repositories};
+
+/// What is done about changes of a tree that no process follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unattended {
+    /// They are taken up before the answer.
+    Updated,
+    /// They are named in the answer.
+    Told,
+}
+
+/// How a snapshot compares with its tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Currency {
+    /// It was not compared.
+    #[default]
+    Unknown,
+    /// It has all that was changed.
+    Current,
+    /// It lacks what these words say.
+    Behind(String),
+}
 
 /// The trees of one server.
 pub struct Trees {
     state: Mutex<State>,
-    stopping: Arc<AtomicBool>,
     /// Whether this process sees to it that the indexes follow the files.
     kept: AtomicBool,
 }
 
 struct State {
     trees: Vec<Tree>,
+    /// Why there are none.
+    none: Option<Refusal>,
+    /// Ends the threads that keep these trees.
+    stopping: Arc<AtomicBool>,
     workspace: Arc<Workspace>,
     /// What the trees were like when the workspace was made.
     notes: Vec<Option<String>>,
@@ -44,6 +71,10 @@ struct Tree {
     part: Option<(Arc<Snapshot>, String)>,
     /// What was computed from the snapshot at hand.
     derived: Derived,
+    /// How the snapshot compared with the tree when it was last asked for.
+    currency: Currency,
+    /// A thread of this process keeps it.
+    is_kept: bool,
     told: Arc<Mutex<Told>>,
 }
 
@@ -76,24 +107,54 @@ impl Trees {
     /// The trees at these paths, or that the files at these paths list. An index that is not there yet is no error: it may be
     /// built.
     pub fn open(paths: &[PathBuf], index_dir: Option<&Path>) -> Result<Trees, Failure> {
-        let tree = |repository: Declared| Tree {
-            name: repository.name,
-            root: repository.root,
-            index_dir: repository.index_dir,
-            follower: None,
-            part: None,
-            derived: Derived::default(),
-            told: Arc::default(),
-        };
-        Ok(Trees {
-            state: Mutex::new(State {
-                trees: repositories(paths, index_dir)?.into_iter().map(tree).collect(),
-                workspace: Arc::default(),
-                notes: Vec::new(),
-            }),
-            stopping: Arc::default(),
-            kept: AtomicBool::default(),
+        Ok(Trees::of(State::of(repositories(paths, index_dir)?)))
+    }
+
+    /// None yet, for this reason: [`Trees::adopt`] may bring some.
+    pub fn none(why: &NoProject) -> Trees {
+        Trees::of(State {
+            none: Some(none(why)),
+            ..State::of(Vec::new())
         })
+    }
+
+    fn of(state: State) -> Trees {
+        Trees {
+            state: Mutex::new(state),
+            kept: AtomicBool::default(),
+        }
+    }
+
+    /// Answers about the trees at these paths from now on. Says whether they are others than before.
+    pub fn adopt(&self, paths: &[PathBuf]) -> Result<bool, Failure> {
+        let declared = repositories(paths, None)?;
+        let mut state = lock(&self.state);
+        let roots = state.trees.iter().map(|tree| &tree.root);
+        if roots.eq(declared.iter().map(|repository| &repository.root)) {
+            return Ok(false);
+        }
+        state.stopping.store(true, Ordering::Relaxed);
+        *state = State::of(declared);
+        drop(state);
+        if self.are_kept() {
+            self.keep_up_to_date();
+        }
+        Ok(true)
+    }
+
+    /// Answers about no tree from now on, for this reason.
+    pub fn give_up(&self, why: &NoProject) {
+        let mut state = lock(&self.state);
+        state.stopping.store(true, Ordering::Relaxed);
+        *state = State {
+            none: Some(none(why)),
+            ..State::of(Vec::new())
+        };
+    }
+
+    /// Their roots, in order.
+    pub fn roots(&self) -> Vec<PathBuf> {
+        lock(&self.state).trees.iter().map(|tree| tree.root.clone()).collect()
     }
 
     /// The index directory of the first: what is not about one tree is kept there.
@@ -117,11 +178,13 @@ impl Trees {
     /// Builds the indexes and keeps them up to date, each in a thread of its own.
     pub fn keep_up_to_date(&self) {
         self.kept.store(true, Ordering::Relaxed);
-        let state = lock(&self.state);
-        for tree in &state.trees {
+        let mut state = lock(&self.state);
+        let stopping = state.stopping.clone();
+        for tree in state.trees.iter_mut().filter(|tree| !tree.is_kept) {
+            tree.is_kept = true;
             lock(&tree.told).note = Some("the index is being checked for changes".to_string());
             let (root, index_dir, told) = (tree.root.clone(), tree.index_dir.clone(), tree.told.clone());
-            let stopping = self.stopping.clone();
+            let stopping = stopping.clone();
             std::thread::spawn(move || keep(&root, index_dir, &told, &stopping));
         }
     }
@@ -133,7 +196,7 @@ impl Trees {
 
     /// Tells the threads to end; a build that is under way is not waited for, since what it leaves is whole.
     pub fn stop(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
+        lock(&self.state).stopping.store(true, Ordering::Relaxed);
     }
 
     /// How far the first build is that is not done, and what it does.
@@ -164,14 +227,53 @@ impl Trees {
         is_kept
     }
 
+    /// The snapshots of all trees as they are now. What takes longer than `patience` to take up is said in the answers.
+    pub fn fresh_workspace(&self, patience: Duration, unattended: Unattended) -> Result<Arc<Workspace>, Refusal> {
+        let until = Instant::now() + patience;
+        let places: Vec<Option<(Location, bool)>> = {
+            let state = lock(&self.state);
+            let place = |tree: &Tree| {
+                let location = Location::of(&tree.root, tree.index_dir.as_deref()).ok()?;
+                let is_coming = tree.is_kept && lock(&tree.told).ended.is_none();
+                // Without a snapshot there is nothing to compare yet.
+                location.snapshot().exists().then_some((location, is_coming))
+            };
+            state.trees.iter().map(place).collect()
+        };
+        let put = |(location, is_coming): (Location, bool)| {
+            // The thread that keeps the index may be about to open it.
+            let question = Question::put(&location, if is_coming { until } else { Instant::now() });
+            (location, question)
+        };
+        let questions: Vec<Option<(Location, Question)>> = places.into_iter().map(|place| place.map(put)).collect();
+        let mut states: Vec<Option<Currency>> = Vec::new();
+        for question in questions {
+            states.push(question.map(|(location, question)| match question.wait(until) {
+                Asked::Fresh => Currency::Current,
+                Asked::Late => compared(&location, Unattended::Told),
+                Asked::NoWriter => compared(&location, unattended),
+            }));
+        }
+        {
+            let mut state = lock(&self.state);
+            for (tree, currency) in state.trees.iter_mut().zip(states) {
+                tree.currency = currency.unwrap_or_default();
+            }
+        }
+        self.workspace()
+    }
+
     /// The newest snapshots of all trees. Fails while there is none at all.
     pub fn workspace(&self) -> Result<Arc<Workspace>, Refusal> {
         let mut state = lock(&self.state);
+        if let Some(none) = &state.none {
+            return Err(none.clone());
+        }
         let mut changed = false;
         for tree in &mut state.trees {
             changed |= tree.refresh();
         }
-        let notes: Vec<Option<String>> = state.trees.iter().map(|tree| lock(&tree.told).note.clone()).collect();
+        let notes: Vec<Option<String>> = state.trees.iter().map(Tree::note).collect();
         if changed || notes != state.notes {
             state.workspace = Arc::new(together(&state.trees, &notes));
             state.notes = notes;
@@ -183,7 +285,108 @@ impl Trees {
     }
 }
 
+impl State {
+    fn of(declared: Vec<Declared>) -> State {
+        let tree = |repository: Declared| Tree {
+            name: repository.name,
+            root: repository.root,
+            index_dir: repository.index_dir,
+            follower: None,
+            part: None,
+            derived: Derived::default(),
+            currency: Currency::default(),
+            is_kept: false,
+            told: Arc::default(),
+        };
+        State {
+            trees: declared.into_iter().map(tree).collect(),
+            none: None,
+            stopping: Arc::default(),
+            workspace: Arc::default(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// What a question is told where no project is meant.
+fn none(why: &NoProject) -> Refusal {
+    refusal(
+        "no_project",
+        format!("{why}: give the absolute path of the project as `root` with the call, or start `lacon mcp DIR` there"),
+    )
+}
+
+/// The snapshot has all but these files, in words.
+fn said_newer(newer: &[String]) -> String {
+    const NAMED: usize = 5;
+    let named: Vec<&str> = newer.iter().take(NAMED).map(String::as_str).collect();
+    let more = match newer.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("changed since the index was made: {}{more}", named.join(", "))
+}
+
+/// Files of a tree that are brought up to date before an answer where nobody follows them: what a few seconds suffice for.
+const SMALL: usize = 4_000;
+
+/// Compares an index with its tree, and brings it up to date where that is wanted.
+fn compared(location: &Location, unattended: Unattended) -> Currency {
+    let Ok(snapshot) = Snapshot::open(&location.snapshot()) else {
+        // Damage is for the first question that meets it.
+        return Currency::Unknown;
+    };
+    let newer = match index::fresh::newer(location, &snapshot) {
+        Ok(newer) => newer,
+        Err(error) => return Currency::Behind(format!("the index cannot be compared with the files: {error}")),
+    };
+    if snapshot.damage().is_some() {
+        return Currency::Unknown;
+    }
+    if newer.is_empty() {
+        return Currency::Current;
+    }
+    if unattended == Unattended::Told {
+        return Currency::Behind(said_newer(&newer));
+    }
+    let said = format!("{}; `lacon index` takes them up", said_newer(&newer));
+    if snapshot.file_count() > SMALL {
+        return Currency::Behind(said);
+    }
+    let options = Options {
+        directory: Some(location.directory.clone()).filter(|directory| !is_usual(location, directory)),
+        ..Options::default()
+    };
+    let built = Indexer::open(&location.root, options).and_then(|mut indexer| indexer.build());
+    match built {
+        Ok(_) => Currency::Current,
+        Err(error) => {
+            tracing::debug!(%error, "the index was not brought up to date");
+            Currency::Behind(said)
+        }
+    }
+}
+
+/// Whether an index lies where it would without being asked to.
+fn is_usual(location: &Location, directory: &Path) -> bool {
+    Location::of(&location.root, None).is_ok_and(|usual| usual.directory == directory)
+}
+
 impl Tree {
+    /// What the index still lacks, in words.
+    fn note(&self) -> Option<String> {
+        let told = lock(&self.told);
+        match &self.currency {
+            Currency::Unknown => told.note.clone(),
+            // Whatever is being done to it.
+            Currency::Current => told.ended.clone(),
+            Currency::Behind(late) => {
+                let parts: Vec<&str> = std::iter::once(late.as_str()).chain(told.note.as_deref()).collect();
+                Some(parts.join("; "))
+            }
+        }
+    }
+
     /// Moves on to the newest snapshot there is, of the whole or of a part; says whether there was a newer one.
     fn refresh(&mut self) -> bool {
         let is_newer = match &mut self.follower {
@@ -316,8 +519,8 @@ const TRY_AGAIN: Duration = Duration::from_secs(15);
 /// moved may come back, a disk may have room again.
 fn keep(root: &Path, index_dir: Option<PathBuf>, told: &Arc<Mutex<Told>>, stopping: &AtomicBool) {
     let pause = |time: Duration| {
-        let until = std::time::Instant::now() + time;
-        while !stopping.load(Ordering::Relaxed) && std::time::Instant::now() < until {
+        let until = Instant::now() + time;
+        while !stopping.load(Ordering::Relaxed) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(250));
         }
     };

@@ -12,6 +12,7 @@ use gateway::runtime::Options;
 use gateway::shutdown::Shutdown;
 use server::embedding::ToolEmbedder;
 use server::mcp::QuestionServer;
+use server::project;
 use server::tools::Toolset;
 use server::tools::permissions::{Permissions, ToolChoice, Writes};
 use server::tools::trees::Trees;
@@ -141,10 +142,15 @@ pub(crate) fn mount_code_tools(
     if !config.mount_code_tools {
         return Ok(());
     }
-    let trees = Arc::new(Trees::open(&[PathBuf::from(".")], None)?);
+    let trees = match project::around(Path::new(".")) {
+        Ok(project) => Trees::open(&[project], None)?,
+        Err(why) => Trees::none(&why),
+    };
+    let trees = Arc::new(trees);
     trees.keep_up_to_date();
     let server = QuestionServer {
         trees,
+        reach: Arc::default(),
         services: Arc::default(),
         permissions: Arc::new(permissions),
         format: options.output_format,

@@ -25,6 +25,12 @@ pub(crate) enum Change {
     },
     /// A TOML table.
     Table { path: Vec<&'static str>, value: Value },
+    /// A member of a mapping at the top of a YAML file, written as a block: `parent:`, below it `name:`, below that the lines.
+    YamlMember {
+        parent: &'static str,
+        name: &'static str,
+        lines: Vec<String>,
+    },
     /// A text between two markers.
     Block { text: String },
     /// The whole file, which is Lacon's own.
@@ -66,6 +72,21 @@ impl Change {
             Change::Member { path, value, comments } => member(before, path, value, *comments, taken),
             Change::Element { path, value, comments } => element(before, path, value, *comments),
             Change::Table { path, value } => table(before, path, value, taken),
+            Change::YamlMember { parent, name, lines } => {
+                let before = before.unwrap_or_default();
+                let edit = yaml_member(before, parent, name, lines, taken)?;
+                if let Edit::Write(after) = &edit
+                    && taken == Taken::Keep
+                {
+                    // There is no reader of YAML here: that nothing else changed is seen by taking it out again.
+                    let back = without_yaml_member(after, parent, name)?;
+                    ensure!(
+                        back.trim_end() == before.trim_end(),
+                        "it cannot be changed without changing something else"
+                    );
+                }
+                Ok(edit)
+            }
             Change::Block { text } => block(before.unwrap_or_default(), text),
             Change::Whole { text } => Ok(match before {
                 None => Edit::Write(text.clone()),
@@ -117,6 +138,10 @@ impl Change {
                     }
                 }
                 Ok(Some(document.to_string()))
+            }
+            Change::YamlMember { parent, name, .. } => {
+                let left = without_yaml_member(now, parent, name)?;
+                Ok((!left.trim().is_empty()).then_some(left))
             }
             Change::Block { .. } => {
                 let Some((before, _, after)) = around_block(now)? else {
@@ -339,6 +364,129 @@ fn toml_value(value: &Value) -> Result<toml_edit::Value> {
     })
 }
 
+/// How far a line of YAML is indented; nothing where it says nothing.
+fn yaml_indent(line: &str) -> Option<usize> {
+    let text = line.trim_start_matches(' ');
+    let says = !text.trim().is_empty() && !text.starts_with('#');
+    says.then(|| line.len() - text.len())
+}
+
+/// A mapping at the top of a YAML file: its line, and the lines of its block, those behind the last that says something left out.
+fn yaml_block(lines: &[&str], parent: &str) -> Result<Option<(usize, std::ops::Range<usize>)>> {
+    let key = format!("{parent}:");
+    let Some(at) = lines.iter().position(|line| line.starts_with(&key)) else {
+        return Ok(None);
+    };
+    let rest = lines[at][key.len()..].trim();
+    ensure!(
+        rest.is_empty() || rest.starts_with('#'),
+        "`{parent}` is not written as a block in it"
+    );
+    let below = lines[at + 1..].iter().map(|line| yaml_indent(line));
+    let mut end = at + 1;
+    for (number, indent) in below.enumerate() {
+        match indent {
+            Some(0) => break,
+            Some(_) => end = at + 2 + number,
+            None => {}
+        }
+    }
+    Ok(Some((at, at + 1..end)))
+}
+
+/// The lines of one member of a block, with how far it is indented.
+fn yaml_member_lines(
+    lines: &[&str],
+    block: std::ops::Range<usize>,
+    name: &str,
+) -> Result<(usize, Option<std::ops::Range<usize>>)> {
+    let indent = lines[block.clone()]
+        .iter()
+        .find_map(|line| yaml_indent(line))
+        .unwrap_or(2);
+    let key = format!("{name}:");
+    let is_member = |line: &str| yaml_indent(line) == Some(indent) && line.trim_start().starts_with(&key);
+    ensure!(
+        !lines[block.clone()]
+            .iter()
+            .any(|line| line.contains('\t')
+                || (yaml_indent(line) == Some(indent) && line.trim_start().starts_with("- "))),
+        "it is not written as a block of names"
+    );
+    let Some(first) = block.clone().find(|at| is_member(lines[*at])) else {
+        return Ok((indent, None));
+    };
+    let mut end = first + 1;
+    for at in first + 1..block.end {
+        match yaml_indent(lines[at]) {
+            Some(deep) if deep <= indent => break,
+            Some(_) => end = at + 1,
+            None => {}
+        }
+    }
+    Ok((indent, Some(first..end)))
+}
+
+fn yaml_member(before: &str, parent: &str, name: &str, members: &[String], taken: Taken) -> Result<Edit> {
+    let newline = if before.contains("\r\n") { "\r\n" } else { "\n" };
+    let lines: Vec<&str> = before.lines().collect();
+    ensure!(
+        !lines.iter().any(|line| line.starts_with('\t')),
+        "it is indented with tabs, which YAML does not allow"
+    );
+    let written = |indent: usize| -> Vec<String> {
+        let head = format!("{:indent$}{name}:", "");
+        let inner = members
+            .iter()
+            .map(|member| format!("{:inner$}{member}", "", inner = indent + 2));
+        std::iter::once(head).chain(inner).collect()
+    };
+    let mut after: Vec<String> = lines.iter().map(|line| (*line).to_string()).collect();
+    match yaml_block(&lines, parent)? {
+        None => {
+            after.push(format!("{parent}:"));
+            after.extend(written(2));
+        }
+        Some((at, block)) => {
+            let (indent, there) = yaml_member_lines(&lines, block, name)?;
+            match there {
+                Some(there) if lines[there.clone()].iter().eq(written(indent).iter()) => return Ok(Edit::Nothing),
+                Some(_) if taken == Taken::Keep => return Ok(Edit::Occupied),
+                Some(there) => drop(after.splice(there, written(indent))),
+                None => drop(after.splice(at + 1..at + 1, written(indent))),
+            }
+        }
+    }
+    Ok(Edit::Write(format!("{}{newline}", after.join(newline))))
+}
+
+fn without_yaml_member(now: &str, parent: &str, name: &str) -> Result<String> {
+    let newline = if now.contains("\r\n") { "\r\n" } else { "\n" };
+    let lines: Vec<&str> = now.lines().collect();
+    let Some((at, block)) = yaml_block(&lines, parent)? else {
+        return Ok(now.to_string());
+    };
+    let (_, Some(there)) = yaml_member_lines(&lines, block.clone(), name)? else {
+        return Ok(now.to_string());
+    };
+    let is_last = lines[block.clone()]
+        .iter()
+        .enumerate()
+        .all(|(number, line)| yaml_indent(line).is_none() || there.contains(&(block.start + number)));
+    // A mapping without members is none.
+    let gone = if is_last { at..there.end } else { there };
+    let left: Vec<&str> = lines
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| !gone.contains(number))
+        .map(|(_, line)| *line)
+        .collect();
+    Ok(match left.is_empty() {
+        true => String::new(),
+        false => format!("{}{newline}", left.join(newline)),
+    })
+}
+
 fn block(before: &str, text: &str) -> Result<Edit> {
     let block = format!("{BLOCK_BEGIN}\n{}\n{BLOCK_END}\n", text.trim());
     let after = match around_block(before)? {
@@ -470,6 +618,50 @@ mod tests {
         assert!(change.apply(Some("mcp_servers = 3\n"), Taken::Keep).is_err());
         assert!(change.apply(Some("[a\n"), Taken::Keep).is_err());
         assert!(written(&change, None).starts_with("[mcp_servers.lacon]\n"));
+    }
+
+    #[test]
+    fn a_member_of_a_yaml_block_goes_in_and_out() {
+        let change = Change::YamlMember {
+            parent: "extensions",
+            name: "lacon",
+            lines: vec!["enabled: true".into(), "args: [\"mcp\"]".into()],
+        };
+        let before = "# mine\nGOOSE_MODEL: best\nextensions: # tools\n    developer:\n        enabled: true\n\n    # off\n    memory:\n        enabled: false\nlast: 1\n";
+        let after = written(&change, Some(before));
+        expect![[r#"
+            # mine
+            GOOSE_MODEL: best
+            extensions: # tools
+                lacon:
+                  enabled: true
+                  args: ["mcp"]
+                developer:
+                    enabled: true
+
+                # off
+                memory:
+                    enabled: false
+            last: 1
+        "#]]
+        .assert_eq(&after);
+        assert_eq!(change.apply(Some(&after), Taken::Keep).unwrap(), Edit::Nothing);
+        assert_eq!(change.revert(&after).unwrap().as_deref(), Some(before));
+        for before in ["", "a: 1\n", "a: 1\r\nextensions:\r\n  x:\r\n    enabled: true\r\n"] {
+            let after = written(&change, Some(before));
+            assert!(after.contains("  lacon:"), "{after}");
+            let back = change.revert(&after).unwrap();
+            assert_eq!(back.as_deref().unwrap_or_default(), before);
+        }
+        let other = "extensions:\n  lacon:\n    enabled: false\n";
+        assert_eq!(change.apply(Some(other), Taken::Keep).unwrap(), Edit::Occupied);
+        for strange in [
+            "extensions: {}\n",
+            "extensions:\n  - name: x\n",
+            "extensions:\n\tx: 1\n",
+        ] {
+            assert!(change.apply(Some(strange), Taken::Keep).is_err(), "{strange}");
+        }
     }
 
     #[test]
