@@ -134,7 +134,7 @@ impl QuestionServer {
         if let Some((_, trees)) = elsewhere.iter().find(|(root, _)| *root == project) {
             return Ok(trees.clone());
         }
-        let trees = Arc::new(Trees::open(&[project.clone()], None).map_err(unusable)?);
+        let trees = Arc::new(Trees::open(std::slice::from_ref(&project), None).map_err(unusable)?);
         if follows == Follows::Changes {
             trees.keep_up_to_date();
         }
