@@ -417,8 +417,8 @@ fn yaml_member_lines(
         return Ok((indent, None));
     };
     let mut end = first + 1;
-    for at in first + 1..block.end {
-        match yaml_indent(lines[at]) {
+    for (at, line) in lines.iter().enumerate().take(block.end).skip(first + 1) {
+        match yaml_indent(line) {
             Some(deep) if deep <= indent => break,
             Some(_) => end = at + 1,
             None => {}
