@@ -62,7 +62,7 @@ fn bad_input_exits_with_3_says_where_and_writes_nothing() {
         (&["encode"], b"{\"a\": }", "line 1 column 7"),
         (&["encode"], b"\"\xff\"", "0xff"),
         (&["convert", "--to", "gcx"], b"[1, 2", "line 1 column 5"),
-        (&["convert", "--from", "markdown"], b"# x", "cannot be read back"),
+        (&["convert", "--from", "markdown"], b"# x", "cannot be decoded"),
         (&["tokens"], b"a\nb\xc3", "line 2, column 2"),
     ] {
         let output = lacon(args, input);

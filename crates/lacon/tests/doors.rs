@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Shaped like a key, and nobody's.
-const AWS: &str = "AKIAQ3EXAMPLEKEYS7ZZ";
+const AWS: &str = "AKIAQ3RZ7WN2TKVB5HXC";
 const GITHUB: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
 const PASSWORD: &str = "h8fKq2xP";
 const KEY_LINE: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";

@@ -32,6 +32,7 @@ pub(super) fn of_line(line: &str) -> Option<Frame> {
         || before.ends_with(['(', '[', '"', '@'])
         || before.ends_with("-->")
         || ["at", "in", "from", "File"].contains(&before.rsplit(' ').next().unwrap_or(""))
+        || before.ends_with("file:")
         || before.starts_with('#');
     if !is_frame {
         return None;

@@ -209,9 +209,21 @@ fn readable(asked: &str) -> String {
         }
         false => asked.to_owned(),
     };
-    kept.chars()
-        .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
-        .collect()
+    let mut text = String::with_capacity(kept.len());
+    let mut letters = kept.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' && letters.next_if_eq(&'[').is_some() {
+            // A colour of a pasted terminal: its parameters, and the letter that ends them.
+            while letters.next_if(|c| matches!(c, '0'..='?')).is_some() {}
+            letters.next_if(char::is_ascii_alphabetic);
+            text.push(' ');
+        } else if letter.is_control() && letter != '\n' {
+            text.push(' ');
+        } else {
+            text.push(letter);
+        }
+    }
+    text
 }
 
 /// The first line with words, and what follows it.

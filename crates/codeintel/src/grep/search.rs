@@ -125,6 +125,7 @@ pub(super) fn search(workspace: &Workspace, ask: &Grep) -> Result<Searched, Ques
             of_files.push((skipped.path.to_string(), None, lines));
         }
         of_files.sort_by(|left, right| left.0.cmp(&right.0));
+        let is_meant = |name: &str| !pattern.lines_of(name.as_bytes(), bounds).is_empty();
         for (path, file, mut lines) in of_files {
             lines.truncate(ask.max_count.map_or(usize::MAX, |most| most as usize));
             let symbols = file.map(|file| Symbols::of(snapshot, file));
@@ -138,7 +139,7 @@ pub(super) fn search(workspace: &Workspace, ask: &Grep) -> Result<Searched, Ques
                     order,
                     defines: symbols
                         .as_ref()
-                        .is_some_and(|symbols| symbols.names.contains(&line.line)),
+                        .is_some_and(|symbols| symbols.defines(line.line, is_meant)),
                     repository: number,
                     file,
                     within: symbol,
@@ -153,8 +154,8 @@ pub(super) fn search(workspace: &Workspace, ask: &Grep) -> Result<Searched, Ques
 struct Symbols {
     /// First and last line with the full name, in source order.
     spans: Vec<(u32, u32, String)>,
-    /// Lines with the name of a definition.
-    names: std::collections::BTreeSet<u32>,
+    /// Names of definitions with their lines.
+    names: std::collections::BTreeSet<(u32, String)>,
 }
 
 impl Symbols {
@@ -188,9 +189,16 @@ impl Symbols {
                 .collect(),
             names: symbols()
                 .filter(|symbol| symbol.kind() != syntax::facts::Kind::Section)
-                .map(|symbol| symbol.name_at().line)
+                .map(|symbol| (symbol.name_at().line, symbol.name().to_owned()))
                 .collect(),
         }
+    }
+
+    /// Whether a definition on the line has a name that is meant: a line of a function may do nothing but call what is looked for.
+    fn defines(&self, line: u32, is_meant: impl Fn(&str) -> bool) -> bool {
+        self.names
+            .range((line, String::new())..(line + 1, String::new()))
+            .any(|(_, name)| is_meant(name))
     }
 
     fn around(&self, line: u32) -> Option<(String, u32, u32)> {

@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(words("resetHeartbeatTimer"), ["reset", "Heartbeat", "Timer"]);
         assert_eq!(words("HTTPServer_start"), ["HTTP", "Server", "start"]);
         assert_eq!(words("go:log/slog::Info"), ["go", "log", "slog", "Info"]);
-        assert_eq!(words("été_ΩX"), ["été", "ΩX"]);
+        assert_eq!(words("été_ΩX"), ["été", "Ω", "X"]);
         assert_eq!(words("__"), Vec::<&str>::new());
     }
 }

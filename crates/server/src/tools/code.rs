@@ -17,8 +17,8 @@ use super::{Cut, Desk, Reply, Tool, Toolset, put, read as arguments_of, refused,
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "find",
-        about: "Where something is: a task, symptom, error message, stack trace, identifier in any spelling or path. The best places first, each \
-                with its lines that matter. Start here; read or uses then.",
+        about: "Where something is: a task, symptom, error, stack trace, identifier in any spelling or path. The best places first, with the \
+                lines that matter. Start here.",
         toolset: Toolset::Core,
         scope: Scope::Workspace,
         max_tokens: 1_000,
@@ -53,9 +53,8 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "trace",
-        about: "What happens when …: the chain of calls from one function to another (`from`, `to`), what runs from one on (`from`), or who \
-                leads to one from which entry points (`to`). One line a step with its condition; names, path:line, routes or words. Not for \
-                source.",
+        about: "What happens when …: the chain of calls between two functions (`from`, `to`), what runs from one on (`from`), or which entry \
+                points lead to one (`to`). One line a step, with its condition. Not for source.",
         toolset: Toolset::Core,
         scope: Scope::Workspace,
         max_tokens: 2_000,
