@@ -428,9 +428,13 @@ fn rules_go_where_each_agent_reads_them() {
         "--client",
         "gemini",
         "--client",
-        "cline",
+        "continue",
     ]));
-    for path in ["project/CLAUDE.md", "project/GEMINI.md", "project/.clinerules/lacon.md"] {
+    for path in [
+        "project/CLAUDE.md",
+        "project/GEMINI.md",
+        "project/.continue/rules/lacon.md",
+    ] {
         assert!(home.read(path).contains("`uses`"), "{path}");
     }
     assert_eq!(home.read("project/AGENTS.md"), "# Ours\n", "none of these reads it");
@@ -441,7 +445,7 @@ fn rules_go_where_each_agent_reads_them() {
     );
     text(&home.lacon(&["init", "--undo"]));
     assert_eq!(home.read("project/AGENTS.md"), "# Ours\n");
-    for path in ["project/CLAUDE.md", "project/.clinerules", "project/.zed"] {
+    for path in ["project/CLAUDE.md", "project/.continue", "project/.zed"] {
         assert!(!home.directory.path().join(path).exists(), "{path}");
     }
 }

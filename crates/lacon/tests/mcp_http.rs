@@ -209,6 +209,8 @@ fn nobody_is_asked_for_trust_over_http() {
         .args(["mcp", "--http", "127.0.0.1:0"])
         .env("LACON_STATE_DIR", state.path())
         .env("LACON_LSP_CONFIG", &servers)
+        // Without the servers that tests install, which have such a mode.
+        .env("PATH", "/usr/bin:/bin")
         .env_remove("LACON_TRUST");
     let server = Server::run(command, "");
     let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}},

@@ -323,7 +323,7 @@ mod tests {
         ]);
         let several = around(&at).unwrap_err();
         assert!(
-            matches!(&several, NoProject::Several { some, .. } if some.len() == 3),
+            matches!(&several, NoProject::Several { some, .. } if *some == ["one", "two"]),
             "{several:?}"
         );
         assert!(several.remedy().contains("workspace.toml"));

@@ -106,6 +106,7 @@ super::questions::questions! {
     #[command(after_help = "Examples:\n  lacon read Client.send\n  lacon read src/api.py:10-30,80-95 Cart\n  lacon read src/models.py --goal \"where totals are rounded\"")]
     read: Reading => "read",
     /// What happens when …: a chain of calls between two ends, what runs from one on, or who leads to one
+    #[command(after_help = "Examples:\n  lacon trace Client.send Connection.write\n  lacon trace handle_request\n  lacon trace --to Order.cancel")]
     trace: Traced => "trace",
     /// Every use of a symbol, with the account that shows none is missing
     #[command(after_help = "Examples:\n  lacon uses Client.send\n  lacon uses Client.send --kind calls --path src/\n  lacon uses Base --kind implements --defines run")]
