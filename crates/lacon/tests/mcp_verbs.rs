@@ -51,6 +51,7 @@ fn a_person_reads_callers_by_file_and_a_script_reads_json() {
           total:6
             calls price
         3 of 3
+        account: `price` stands 4× in 2 files = 3 listed + 1 definition; complete
     "#]]
     .assert_eq(&text(&lacon(&tree, &["callers", "price", "--depth", "1"])));
     let value: Value =

@@ -246,8 +246,8 @@ fn repositories_in(folder: &Path) -> Vec<String> {
         let inside = folder.join(&name);
         match inside.join(".git").exists() {
             true => found.push(name),
-            // As in `src/github.com/NAME` and `work/CLIENT/NAME`; where one was found, the level is known.
-            false if found.is_empty() => {
+            // As in `src/github.com/NAME` and `work/CLIENT/NAME`; where one lies in the folder itself, that is the level.
+            false if found.iter().all(|name| name.contains('/')) => {
                 let below = folders(&inside).into_iter();
                 found.extend(
                     below

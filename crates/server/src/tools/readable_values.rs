@@ -164,16 +164,16 @@ mod tests {
         let mut out = String::new();
         super::object(&mut out, value.as_object().unwrap(), 0, Paint::default());
         expect![[r#"
+            tier      graph
             complete  yes
             labels    a, b
-            tier      graph
+            edges:
+              origin        edges
+              ast_resolved     12
+              lsp               3
             docs:
               First.
               Second.
-            edges:
-              edges  origin
-                 12  ast_resolved
-                  3  lsp
             nested:
               deep name:
                 of:
