@@ -155,13 +155,17 @@ pub(crate) fn assert_complete() {
         .output()
         .unwrap();
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
-    let commands = help.split("Commands:").nth(1).unwrap();
-    for line in commands.lines().skip(1).take_while(|line| !line.trim().is_empty()) {
+    let (_, groups) = help.split_once("Usage:").unwrap();
+    let (groups, _) = groups.split_once("Options:").unwrap();
+    let mut met = 0;
+    for line in groups.lines().skip(1) {
         let Some(verb) = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) else {
             continue;
         };
         let verb = verb.split_whitespace().next().unwrap();
         let is_met = VERBS.iter().any(|arguments| arguments[0] == verb) || LEFT_OUT.contains(&verb);
         assert!(is_met, "`lacon {verb}` is not met by hostile repositories");
+        met += 1;
     }
+    assert!(met > 50, "the verbs stand in groups below the usage: {met}");
 }
