@@ -169,9 +169,10 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     Ok(runtime.context("cannot start the asynchronous runtime")?)
 }
 
-/// The file of the current folder, if its repository is trusted: what it lists is started. Else the user's own.
+/// The file of the current folder, if its repository is trusted: what it lists is started. Else the user's own. A pipe of that name is none:
+/// a repository may bring one along, and whoever reads it waits for ever.
 fn usual_file() -> Result<PathBuf, Failure> {
-    let here = USUAL_NAMES.map(PathBuf::from).into_iter().find(|path| path.exists());
+    let here = USUAL_NAMES.map(PathBuf::from).into_iter().find(|path| path.is_file());
     let own = user_directory("XDG_CONFIG_HOME", ".config")
         .map(|directory| directory.join("gateway.toml"))
         .filter(|path| path.exists());
