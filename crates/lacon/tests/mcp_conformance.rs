@@ -238,7 +238,7 @@ fn the_inspector_reads_everything_over_both_transports() {
     let http = [server.url.as_str()];
     for target in [&stdio[..], &http[..]] {
         for (method, expected) in [
-            (&["tools/list", "--strict"][..], "get_callers"),
+            (&["tools/list", "--strict"][..], "\"uses\""),
             (&["resources/list"], "lacon://outline"),
             (&["resources/templates/list"], "lacon://symbol/{+id}"),
             (&["resources/read", "--uri", "lacon://symbol/a.py::f"], "def f():"),
@@ -252,8 +252,8 @@ fn the_inspector_reads_everything_over_both_transports() {
                 "everything that needs the symbol",
             ),
             (
-                &["tools/call", "--tool-name", "get_callers", "--tool-arg", "id=f"],
-                "total_nodes=2",
+                &["tools/call", "--tool-name", "uses", "--tool-arg", "symbol=f"],
+                "account: ",
             ),
         ] {
             let ran = tool("mcp-inspector")
