@@ -135,7 +135,6 @@ fn arguments(schema: &Value, asked: &Asked, patience_ms: u64) -> Value {
     for (name, about) in schema["properties"].as_object().into_iter().flatten() {
         let value = match name.as_str() {
             "wait" => json!("lsp"),
-            "max_wait_ms" => json!(patience_ms),
             "format" => json!("json"),
             "symbol" | "id" => json!(symbol),
             "base" => json!("HEAD"),
@@ -157,6 +156,10 @@ fn arguments(schema: &Value, asked: &Asked, patience_ms: u64) -> Value {
             },
         };
         arguments.insert(name.clone(), value);
+    }
+    // Taken by every tool that waits, and listed by none.
+    if arguments.contains_key("wait") {
+        arguments.insert("max_wait_ms".to_owned(), json!(patience_ms));
     }
     Value::Object(arguments)
 }
