@@ -172,10 +172,14 @@ impl Execution<'_> {
 
     /// The arguments as they may leave, with what was repaired. A single wrong one and nothing leaves.
     fn checked(&self, tool: &Tool, arguments: Value) -> Result<(Map<String, Value>, Vec<Value>), GatewayError> {
-        let (arguments, repairs) = match self.view.config.execute.tolerant_args {
+        let (mut arguments, repairs) = match self.view.config.execute.tolerant_args {
             true => normalize_arguments(arguments, tool.spec.input_schema.as_ref()),
             false => (arguments, Vec::new()),
         };
+        if let Value::Object(arguments) = &mut arguments {
+            let upstream = self.view.upstream(&tool.spec.server)?;
+            upstream.spell(tool.upstream_name(), arguments);
+        }
         tool.check_arguments(&arguments)?;
         let Value::Object(arguments) = arguments else {
             return Err(GatewayError::new(ErrorCode::ArgsInvalid, "`args` must be an object"));

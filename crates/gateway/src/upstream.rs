@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ServerResult};
+use serde_json::{Map, Value};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -201,6 +202,11 @@ impl Upstream {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Rewrites the arguments of a call to the words of the tool's listed schema, where the server takes others too.
+    pub(crate) fn spell(&self, tool: &str, arguments: &mut Map<String, Value>) {
+        self.connector.spell(tool, arguments);
     }
 
     /// What it offers, as last listed.

@@ -238,6 +238,11 @@ impl Tool {
         schema::input(self, several_repositories)
     }
 
+    /// Rewrites arguments as models and the seeds' clients write them to the words of [`Tool::input_schema`].
+    pub fn spell_as_listed(&self, arguments: &mut Map<String, Value>) {
+        schema::as_listed(self, arguments);
+    }
+
     /// Its name for people.
     pub(crate) fn title(&self) -> String {
         let words = self.name.replace('_', " ");

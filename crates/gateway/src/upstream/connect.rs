@@ -16,6 +16,7 @@ use rmcp::service::{
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, Value};
 
 use super::authorized::AuthorizedClient;
 use super::call::{CallFailure, transport_failure};
@@ -49,7 +50,11 @@ pub(crate) struct HttpPlace {
 #[derive(Clone)]
 pub struct Mount {
     serve: Arc<dyn Fn(ServerEnd) -> BoxFuture<'static, ()> + Send + Sync>,
+    spell: Option<Spelling>,
 }
+
+/// Rewrites the arguments of the tool with this name to the words of its listed schema.
+type Spelling = Arc<dyn Fn(&str, &mut Map<String, Value>) + Send + Sync>;
 
 type ServerEnd = (mpsc::Sender<ServerJsonRpcMessage>, mpsc::Receiver<ClientJsonRpcMessage>);
 
@@ -66,6 +71,17 @@ impl Mount {
                     }
                 })
             }),
+            spell: None,
+        }
+    }
+
+    /// The server takes more spellings of arguments than its tools list: `spell` rewrites them to the listed ones, which the
+    /// gateway then checks as it checks every upstream's.
+    #[must_use]
+    pub fn spelling(self, spell: impl Fn(&str, &mut Map<String, Value>) + Send + Sync + 'static) -> Mount {
+        Mount {
+            spell: Some(Arc::new(spell)),
+            ..self
         }
     }
 }
@@ -94,6 +110,13 @@ impl Connector {
             protocol,
             message_limit,
             greet_as_legacy: AtomicBool::new(false),
+        }
+    }
+
+    /// See [`Mount::spelling`].
+    pub(super) fn spell(&self, tool: &str, arguments: &mut Map<String, Value>) {
+        if let Place::Mounted(Mount { spell: Some(spell), .. }) = &self.place {
+            spell(tool, arguments);
         }
     }
 

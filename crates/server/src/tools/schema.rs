@@ -152,20 +152,9 @@ fn name_symbol(schema: &mut Map<String, Value>) {
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
         return;
     };
-    let shown = |name: &str| {
-        SYMBOL
-            .iter()
-            .find(|(inside, _)| *inside == name)
-            .map(|(_, shown)| *shown)
-    };
-    // A tool that takes both words means two things.
-    if SYMBOL.iter().any(|(_, shown)| properties.contains_key(*shown)) {
+    if !rename_symbol(properties) {
         return;
     }
-    let named = std::mem::take(properties).into_iter();
-    *properties = named
-        .map(|(name, property)| (shown(&name).map_or(name, str::to_owned), property))
-        .collect();
     let required = schema.get_mut("required").and_then(Value::as_array_mut);
     for name in required.into_iter().flatten() {
         if let Some(shown) = name.as_str().and_then(shown) {
@@ -174,8 +163,25 @@ fn name_symbol(schema: &mut Map<String, Value>) {
     }
 }
 
+/// Gives members that are called by an inside word the listed one. A tool that takes both words means two things, and keeps them.
+fn rename_symbol(members: &mut Map<String, Value>) -> bool {
+    if SYMBOL.iter().any(|(_, shown)| members.contains_key(*shown)) {
+        return false;
+    }
+    let named = std::mem::take(members).into_iter();
+    *members = named
+        .map(|(name, member)| (shown(&name).map_or(name, str::to_owned), member))
+        .collect();
+    true
+}
+
 /// What parameters are called inside, and what clients are told.
 const SYMBOL: [(&str, &str); 2] = [("id", "symbol"), ("ids", "symbols")];
+
+/// What clients are told instead of a word used inside.
+fn shown(inside: &str) -> Option<&'static str> {
+    SYMBOL.iter().find(|(name, _)| *name == inside).map(|(_, shown)| *shown)
+}
 
 /// An argument that the tool does not take, and the nearest one that it does. Parameter types that are made of several cannot refuse
 /// it themselves, and a mistyped `dry_run` must not write.
@@ -214,6 +220,15 @@ pub(super) fn as_meant(tool: &Tool, arguments: &mut Map<String, Value>) {
         if let Some(value) = arguments.get_mut(name) {
             shape.fit(value);
         }
+    }
+}
+
+/// The other way round: rewrites arguments to the words of the listed schema, for whoever checks them against it.
+pub(super) fn as_listed(tool: &Tool, arguments: &mut Map<String, Value>) {
+    as_meant(tool, arguments);
+    let takes = |word: &str| parameters_of(tool).iter().any(|(name, _)| name == word);
+    if !SYMBOL.iter().any(|(_, shown)| takes(shown)) {
+        rename_symbol(arguments);
     }
 }
 
@@ -415,6 +430,22 @@ mod tests {
                 assert!(properties.contains_key(name.as_str().unwrap()), "{}: {name}", tool.name);
             }
         }
+    }
+
+    #[test]
+    fn arguments_are_spelled_as_the_list_has_them() {
+        let spelled = |tool: &str, arguments: Value| {
+            let mut arguments = arguments.as_object().unwrap().clone();
+            as_listed(super::super::find(tool).unwrap(), &mut arguments);
+            Value::Object(arguments)
+        };
+        for word in ["id", "symbol", "name"] {
+            assert_eq!(
+                spelled("get_callers", json!({word: "a", "depth": "2"})),
+                json!({"symbol": "a", "depth": 2})
+            );
+        }
+        assert_eq!(spelled("uses", json!({"id": "a"})), json!({"symbol": "a"}));
     }
 
     #[test]

@@ -158,7 +158,11 @@ pub(crate) fn mount_code_tools(
         // Its callers are answered by the gateway.
         shutdown: Shutdown::default(),
     };
-    let mount = Mount::new(move || server.clone());
+    let mount = Mount::new(move || server.clone()).spelling(|tool, arguments| {
+        if let Some(tool) = server::tools::find(tool) {
+            tool.spell_as_listed(arguments);
+        }
+    });
     options.mounts.insert("lacon".to_owned(), mount);
     Ok(())
 }
