@@ -12,6 +12,8 @@ pub enum WordKind {
     Code,
     /// The name of an argument (`f(word=1)`), a label, or a key of a literal: a name that is looked up in something else.
     Key,
+    /// A word of the language itself: `throw`, `new`.
+    Keyword,
     /// A comment, documentation comments included.
     Comment,
     /// A string, a regular expression, or the text of a document.
@@ -47,15 +49,23 @@ fn word_kind(root: Node<'_>, at: usize) -> WordKind {
         };
         if let Some(found) = told_by(current, up == 0) {
             return match found {
-                WordKind::Code if is_key(leaf) => WordKind::Key,
+                WordKind::Code => code(leaf),
                 found => found,
             };
         }
         node = current.parent();
     }
-    match is_key(leaf) {
-        true => WordKind::Key,
-        false => WordKind::Code,
+    code(leaf)
+}
+
+/// What a word of code is.
+fn code(leaf: Node<'_>) -> WordKind {
+    // Names are named nodes; where the grammar lost its way, a word may be taken for anything.
+    let is_keyword = !leaf.is_named() && !leaf.parent().is_some_and(|parent| parent.is_error());
+    match (is_keyword, is_key(leaf)) {
+        (true, _) => WordKind::Keyword,
+        (false, true) => WordKind::Key,
+        (false, false) => WordKind::Code,
     }
 }
 
@@ -112,7 +122,7 @@ fn is_key(leaf: Node<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::WordKind::{self, Code, Comment, Key, Text, Unread};
+    use super::WordKind::{self, Code, Comment, Key, Keyword, Text, Unread};
 
     /// What `word` is part of, each time it stands in the text.
     fn of(language: &str, text: &str) -> Vec<WordKind> {
@@ -173,6 +183,24 @@ mod tests {
             of("kotlin", "// word\nfun word() = \"word $word ${word}\"\n"),
             [Comment, Code, Text, Text, Code]
         );
+    }
+
+    #[test]
+    fn words_of_the_language_are_no_names() {
+        let of = |language: &str, text: &str, word: &str| {
+            let language = crate::languages::by_name(language).unwrap();
+            let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
+            crate::extract_with_word_kinds(language, text, &places).1
+        };
+        let php = "<?php\nfunction f($a) { $a->throw(); throw new E('throw'); }\n";
+        assert_eq!(of("php", php, "throw"), [Code, Keyword, Text]);
+        let javascript = "class A { get() { return this.get() } get size() { return 0 } }\n";
+        assert_eq!(of("javascript", javascript, "get"), [Code, Code, Keyword]);
+        assert_eq!(
+            of("rust", "fn f() { s.r#match(); match x {} }\n", "match"),
+            [Code, Keyword]
+        );
+        assert_eq!(of("python", "import a\na.print(1)\nprint(2)\n", "print"), [Code, Code]);
     }
 
     #[test]

@@ -271,6 +271,7 @@ impl Reader<'_> {
                 WordKind::Unread => Class::Unresolved {
                     why: "markup is not linked",
                 },
+                WordKind::Keyword => Class::Other("as a keyword".to_owned()),
                 WordKind::Code | WordKind::Key => match self.by_facts(&facts, at, ends) {
                     Some(class) => class,
                     None if is_foreign => Class::Other(format!("in {}", file.language())),
