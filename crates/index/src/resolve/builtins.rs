@@ -280,10 +280,10 @@ impl Evaluation<'_> {
                 Value::Function(_) | Value::Method(..) | Value::MethodOf(..) | Value::ClassMethod(..) => {
                     self.function_method(operation, fact, arguments, id, set);
                 }
-                // Types that wrap one without trace pass such calls on.
+                // An instance that lacks the method is what an array, a pointer or the like holds: those pass such calls on.
                 Value::Instance(_)
                     if unknown
-                        && self.policy.policy.wrappers_pass_calls
+                        && self.policy.policy.transparent_elements
                         && matches!(operation, Operation::Same | Operation::Element) =>
                 {
                     set.insert(fact);

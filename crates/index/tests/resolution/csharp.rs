@@ -4,6 +4,19 @@ use crate::common::MemoryTree;
 use index::model::{EdgeKind, Origin, Target};
 
 calls! {
+    what_an_array_is_copied_into_holds_the_same: r#"
+//- A.cs
+using System.Linq;
+interface ITask { void Run(); }
+class Runner {
+    private ITask[] Tasks { get; set; } = [];
+    void All() {
+        var tasks = Tasks.ToList();
+        foreach (var task in tasks) { task.Run(); }
+//                                         ^^^ =calls A.cs:ITask.Run
+    }
+}
+"#;
     namespaces_and_using: r#"
 //- App/Main.cs
 using Acme.Models;

@@ -20,7 +20,6 @@ pub(super) const CPP: Policy = Policy {
     links_by_name: true,
     has_alternatives: true,
     packages_visible: true,
-    wrappers_pass_calls: true,
     walking_types: &[
         "iterator",
         "const_iterator",

@@ -128,8 +128,6 @@ pub struct Policy {
     pub deref_member: &'static str,
     /// Member that gives the class of an instance.
     pub class_member: &'static str,
-    /// Calls that the instance's own type does not have are passed on to what it wraps: `clone`, `lock`, `get`.
-    pub wrappers_pass_calls: bool,
     /// Decorators and accessors are functions that run: applying one is a call, and so is using a property that has them.
     pub runs_decorators: bool,
     /// Parameters without a type of a function get theirs from the function type that it is given for.
@@ -427,7 +425,6 @@ impl Policy {
         index_member: "",
         deref_member: "",
         class_member: "",
-        wrappers_pass_calls: false,
         runs_decorators: false,
         types_lambdas: false,
         lambda_receivers: false,

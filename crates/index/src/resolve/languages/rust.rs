@@ -19,7 +19,6 @@ pub(super) const RUST: Policy = Policy {
     overloads: true,
     dispatch: Dispatch::Overrides,
     packages_visible: true,
-    wrappers_pass_calls: true,
     builtin_names: PRELUDE,
     builtin_module: "std",
     builtins: &[
