@@ -12,7 +12,7 @@ mod structure;
 mod uses;
 
 use smallvec::SmallVec;
-use syntax::facts::{DefinitionId, Expression, FileFacts, Flags, Kind, Position, Reference, Role};
+use syntax::facts::{DefinitionId, Expression, ExpressionId, FileFacts, Flags, Kind, Position, Reference, Role};
 
 use self::uses::Uses;
 use super::evaluate::Evaluation;
@@ -37,6 +37,7 @@ type Ends = SmallVec<[(End, Evidence, EdgeKind); 4]>;
 /// The edges of the evaluated file.
 pub(super) fn edges(evaluation: &mut Evaluation<'_>) -> ResolvedFile {
     let mut emission = Emission {
+        bases: bases(evaluation.facts),
         calls: vec![u32::MAX; evaluation.facts.expressions.len()],
         decorated: decorated(evaluation.facts),
         uses: None,
@@ -81,6 +82,8 @@ fn sort(edges: &mut [Edge]) {
 
 struct Emission<'e, 'a> {
     evaluation: &'e mut Evaluation<'a>,
+    /// Where the names of bases stand, by their expression.
+    bases: Vec<(ExpressionId, Position)>,
     /// By callee: the call.
     calls: Vec<u32>,
     /// By the expression of a decorator: the definition that it decorates. Empty when there is none.
@@ -88,6 +91,19 @@ struct Emission<'e, 'a> {
     /// What is asked of receivers, once a call needs it.
     uses: Option<Uses>,
     resolved: ResolvedFile,
+}
+
+fn bases(facts: &FileFacts) -> Vec<(ExpressionId, Position)> {
+    if facts.definitions.iter().all(|definition| definition.bases.is_empty()) {
+        return Vec::new();
+    }
+    let named = facts
+        .references
+        .iter()
+        .filter(|reference| reference.role == Role::Inherit);
+    let mut bases: Vec<_> = named.map(|reference| (reference.expression, reference.at)).collect();
+    bases.sort_unstable();
+    bases
 }
 
 fn decorated(facts: &FileFacts) -> Vec<u32> {

@@ -305,7 +305,7 @@ fn inheritance() {
 //- a.cpp
 namespace base { class Shape { public: virtual void draw() = 0; }; }
 class Square : public base::Shape { public: void draw() override {} };
-//    ^^^^^^ extends a.cpp:base.Shape
+//                          ^^^^^ extends a.cpp:base.Shape
 //                                               ^^^^ overrides a.cpp:base.Shape.draw
 "#,
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],

@@ -330,10 +330,11 @@ fn inheritance() {
 //- A.java
 interface Shape { void draw(); }
 interface Solid extends Shape {}
-        //^^^^^ extends A.java:Shape
+//                      ^^^^^ extends A.java:Shape
 class Base {}
 class Square extends Base implements Shape { public void draw() {} }
-    //^^^^^^ extends A.java:Base; implements A.java:Shape
+//                   ^^^^ extends A.java:Base
+//                                   ^^^^^ implements A.java:Shape
                                            //            ^^^^ overrides A.java:Shape.draw
 "#,
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],
@@ -395,9 +396,9 @@ fn among_overloads_the_one_with_the_same_parameters_is_overridden() {
 //- A.java
 class Base { void match(int x) {} }
 class Middle extends Base { void match(String x, int y) {} }
-//    ^^^^^^ extends A.java:Base
+//                   ^^^^ extends A.java:Base
 class Low extends Middle { void match(int x) {} void match(boolean x) {} }
-//    ^^^ extends A.java:Middle
+//                ^^^^^^ extends A.java:Middle
                         //      ^^^^^ overrides A.java:Base.match
 "#,
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],

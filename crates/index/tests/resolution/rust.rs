@@ -386,10 +386,10 @@ fn implementations() {
 //- src/lib.rs
 pub trait Base {}
 pub trait Shape: Base { fn area(&self); }
-//        ^^^^^ extends src/lib.rs:Base
+//               ^^^^ extends src/lib.rs:Base
 pub struct Square;
 impl Shape for Square { fn area(&self) {} }
-// <- implements src/lib.rs:Shape
+//   ^^^^^ implements src/lib.rs:Shape
 //                         ^^^^ overrides src/lib.rs:Shape.area
 "#,
         &[EdgeKind::Extends, EdgeKind::Implements, EdgeKind::Overrides],

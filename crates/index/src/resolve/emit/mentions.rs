@@ -49,7 +49,10 @@ impl Emission<'_, '_> {
 
     /// A mention other than a call.
     pub(super) fn mention(&mut self, reference: Reference, kind: EdgeKind) {
-        let found = self.definitions_of(reference.expression);
+        let mut found = self.definitions_of(reference.expression);
+        if matches!(reference.role, Role::Read | Role::Write) {
+            self.variables_first(&mut found);
+        }
         let mut ends = Ends::new();
         for (end, evidence) in found {
             let kind = match (end, kind) {
@@ -72,6 +75,21 @@ impl Emission<'_, '_> {
             }
         }
         self.push(reference.within, reference.at, &ends);
+    }
+
+    /// Of a field and a method of one name, what is read or written without a call is the field.
+    fn variables_first(&self, found: &mut SmallVec<[(End, Evidence); 2]>) {
+        let linker = self.evaluation.linker;
+        let kept = |(end, _): &(End, Evidence)| match end {
+            End::Definition(place) => linker.definition(*place).is_some_and(|link| {
+                is_variable(link.kind) || link.flags.contains(Flags::GETTER) || link.flags.contains(Flags::SETTER)
+            }),
+            _ => true,
+        };
+        let has_variable = found.len() > 1 && found.iter().any(|end| matches!(end.0, End::Definition(_)) && kept(end));
+        if has_variable {
+            found.retain(|end| kept(end));
+        }
     }
 
     /// The definitions that a name or member itself stands for, whatever its value.

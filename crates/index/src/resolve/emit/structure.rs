@@ -1,7 +1,7 @@
 //! Structure: containment, inheritance, overrides and imports, from the links alone.
 
 use smallvec::SmallVec;
-use syntax::facts::{BaseKind, DefinitionId, ImportForm, Kind};
+use syntax::facts::{BaseKind, DefinitionId, Expression, ExpressionId, ImportForm, Kind, Position};
 
 use super::{Emission, End, Ends, MAX_DISPATCH};
 use crate::model::{EdgeKind, Evidence};
@@ -139,6 +139,7 @@ impl Emission<'_, '_> {
         let linker = self.evaluation.linker;
         let definition = facts.definition(id);
         for base in &definition.bases {
+            let at = self.base_at(base.type_).unwrap_or(definition.name_at);
             let values = linker.static_values(self.evaluation.file, facts, base.type_, 8);
             for value in values {
                 let (end, interface) = match value {
@@ -166,8 +167,25 @@ impl Emission<'_, '_> {
                 } else {
                     Some(id)
                 };
-                self.push(from, definition.name_at, &[(end, Evidence::Structure, kind)]);
+                self.push(from, at, &[(end, Evidence::Structure, kind)]);
             }
+        }
+    }
+
+    /// Where the name of a base stands; `None` for what is a base without being named.
+    fn base_at(&self, mut type_: ExpressionId) -> Option<Position> {
+        let facts = self.evaluation.facts;
+        loop {
+            let known = self.bases.binary_search_by_key(&type_, |(expression, _)| *expression);
+            if let Some((_, at)) = known.ok().and_then(|found| self.bases.get(found)) {
+                return Some(*at);
+            }
+            type_ = match *facts.expression(type_) {
+                Expression::Generic { base: inner, .. }
+                | Expression::Call { callee: inner, .. }
+                | Expression::Wrapped(inner) => inner,
+                _ => return None,
+            };
         }
     }
 

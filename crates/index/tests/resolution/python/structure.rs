@@ -17,7 +17,7 @@ from base import Base, limit
 # ^^^^ none
 #                ^^^^ none
 class Child(Base):
-#     ^^^^^ extends base.py:Base; instantiates_not
+#           ^^^^ extends base.py:Base
     def run(self):
 #       ^^^ overrides base.py:Base.run
         return limit + base.limit
@@ -25,9 +25,7 @@ class Child(Base):
 #                           ^^^^^ reads base.py:limit
 made = Child()
 #      ^^^^^ instantiates main.py:Child
-"#
-        .replace("; instantiates_not", "")
-        .as_str(),
+"#,
         &[
             EdgeKind::Extends,
             EdgeKind::Overrides,

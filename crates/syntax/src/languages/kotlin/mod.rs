@@ -125,11 +125,10 @@ fn user_type<'t>(lowering: &mut Lowering<'t>, node: Node<'t>, role: Role) -> Exp
             let name = lowering.name_of(*name_node);
             lowering.member_expression(value, name)
         };
-    }
-    if let Some(last) = names.last()
-        && value != UNKNOWN
-    {
-        lowering.reference(value, role, *last);
+        if value != UNKNOWN {
+            let is_last = position + 1 == names.len();
+            lowering.reference(value, if is_last { role } else { Role::Type }, *name_node);
+        }
     }
     let Some(list) = listed.into_iter().find(|part| part.kind() == "type_arguments") else {
         return value;
