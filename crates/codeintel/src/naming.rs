@@ -56,8 +56,8 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<SymbolKey, QuestionErr
     }
 }
 
-/// The symbol that `asked` most likely names, with the others that it may mean: for questions that only read.
-pub fn best(workspace: &Workspace, asked: &str) -> Result<Meant, QuestionError> {
+/// Every symbol that `asked` may name, likeliest first.
+pub(crate) fn by_likelihood(workspace: &Workspace, asked: &str) -> Result<Vec<SymbolKey>, QuestionError> {
     let mut fits = fits(workspace, asked)?;
     // What is used most is what is asked about most; tests and what is kept inside of functions least.
     fits.sort_by_cached_key(|key| {
@@ -67,6 +67,26 @@ pub fn best(workspace: &Workspace, asked: &str) -> Result<Meant, QuestionError> 
         let used = repository.map_or(0, |repository| repository.snapshot.incoming_count(key.symbol));
         (is_test, is_local(workspace, *key), Reverse(used), *key)
     });
+    Ok(fits)
+}
+
+/// The only symbol with the last part of a dotted name, outside of tests: it is told beside the answer that its owner is another one.
+pub(crate) fn only_of_last_part(workspace: &Workspace, asked: &str) -> Option<SymbolKey> {
+    let (_, parts) = parts(asked.trim().trim_matches('`'));
+    let [_, .., last] = parts.as_slice() else {
+        return None;
+    };
+    let mut found = owned(workspace, None, &[], last);
+    found.retain(|key| workspace.symbol(*key).is_some_and(|symbol| !traverse::is_test(symbol)));
+    match found.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+/// The symbol that `asked` most likely names, with the others that it may mean: for questions that only read.
+pub fn best(workspace: &Workspace, asked: &str) -> Result<Meant, QuestionError> {
+    let fits = by_likelihood(workspace, asked)?;
     let key = fits.first().copied().ok_or_else(|| QuestionError::NoSuchSymbol {
         asked: asked.to_owned(),
         nearest: Vec::new(),

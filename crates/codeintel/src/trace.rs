@@ -107,6 +107,9 @@ pub struct Step {
     /// What must hold for it to be reached.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub when: String,
+    /// Where else the caller calls it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<CallSite>,
     /// Whether the hop is inferred and may be wrong.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub likely: bool,
@@ -116,6 +119,16 @@ pub struct Step {
     /// Calls of it that are not listed one by one, by what they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<Folded>,
+}
+
+/// One of several calls of a function by another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallSite {
+    /// Its line.
+    pub line: u32,
+    /// What must hold for it to be reached.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub when: String,
 }
 
 /// Calls that stand in one line.
@@ -196,12 +209,12 @@ pub fn trace(workspace: &Workspace, ask: &Trace) -> Result<TraceFound, QuestionE
         (Some(from), Some(to)) => {
             let through = given(&ask.through);
             let asked = chains::Asked {
-                from: ends::resolve(workspace, &from, ends::Side::Start, &mut found.notes)?,
+                from: ends::resolve_one_of_two(workspace, &from, ends::Side::Start, &mut found.notes)?,
                 through: match &through {
                     Some(through) => Some(ends::resolve(workspace, through, ends::Side::Start, &mut found.notes)?),
                     None => None,
                 },
-                to: ends::resolve(workspace, &to, ends::Side::End, &mut found.notes)?,
+                to: ends::resolve_one_of_two(workspace, &to, ends::Side::End, &mut found.notes)?,
                 depth: depth.unwrap_or(LONGEST_CHAIN),
                 tests: ask.tests,
             };

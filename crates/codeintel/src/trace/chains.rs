@@ -4,11 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use syntax::facts::Position;
+
 use super::ends::End;
 use super::hops::{Hop, Hops, Way};
 use super::links::Family;
 use super::places::Places;
-use super::{Chain, SURE, Step, TraceFound, count, step};
+use super::{CallSite, Chain, SURE, Step, TraceFound, count, step};
 use crate::traverse;
 use crate::workspace::{SymbolKey, Workspace};
 
@@ -27,6 +29,8 @@ const CHAINS: usize = 3;
 const MOST_SETTLED: usize = 40_000;
 /// What it costs another chain to go through what one before it goes through.
 const USED: u32 = 14;
+/// Further calls of one function by another that are shown.
+const MOST_CALL_SITES: usize = 4;
 /// Functions that are named where there is no chain.
 const MOST_NEAR: usize = 6;
 
@@ -83,8 +87,13 @@ pub(super) fn fill(workspace: &Workspace, asked: &Asked, found: &mut TraceFound)
         return nothing(workspace, &hops, asked, found);
     }
     let mut places = Places::new(workspace);
+    let mut further: HashMap<(SymbolKey, SymbolKey), Vec<Position>> = HashMap::new();
     for hop in ways.iter().flatten() {
         places.want(said_in(hop), hop.at);
+        let others = further
+            .entry((hop.from, hop.to))
+            .or_insert_with(|| hops.other_calls(hop));
+        others.iter().for_each(|&at| places.want(said_in(hop), at));
     }
     places.read();
     for way in &ways {
@@ -94,7 +103,8 @@ pub(super) fn fill(workspace: &Workspace, asked: &Asked, found: &mut TraceFound)
             .or(asked.from.keys.first().map(|(key, _)| *key));
         let mut steps: Vec<Step> = start.and_then(|key| step(workspace, key, 0)).into_iter().collect();
         for (number, hop) in way.iter().enumerate() {
-            steps.extend(reached_by(workspace, &places, hop, number as u32 + 1));
+            let others = further.get(&(hop.from, hop.to)).map_or(&[][..], Vec::as_slice);
+            steps.extend(reached_by(workspace, &places, hop, others, number as u32 + 1));
             count(&mut found.account.hops, kind_of(hop), 1);
             found.account.inferred += u64::from(hop.confidence < SURE);
         }
@@ -153,13 +163,27 @@ pub(super) fn kind_of(hop: &Hop) -> &'static str {
     }
 }
 
-/// The step at the end of a hop.
-pub(super) fn reached_by(workspace: &Workspace, places: &Places<'_>, hop: &Hop, depth: u32) -> Option<Step> {
+/// The step at the end of a hop, which the caller also takes at `further` places.
+pub(super) fn reached_by(
+    workspace: &Workspace,
+    places: &Places<'_>,
+    hop: &Hop,
+    further: &[Position],
+    depth: u32,
+) -> Option<Step> {
     let mut step = step(workspace, hop.to, depth)?;
     let place = places.at(said_in(hop), hop.at);
     step.call = hop.at.line;
     step.text = place.text;
     step.when = place.around.conditions.join(", ");
+    let further = further.iter().filter(|at| at.line != hop.at.line);
+    step.also = further
+        .take(MOST_CALL_SITES)
+        .map(|&at| CallSite {
+            line: at.line,
+            when: places.at(said_in(hop), at).around.conditions.join(", "),
+        })
+        .collect();
     step.likely = hop.confidence < SURE;
     let name = workspace.symbol(hop.to).map_or("", |symbol| symbol.name());
     let mut words: Vec<String> = Vec::new();
@@ -442,7 +466,7 @@ fn nothing(workspace: &Workspace, hops: &Hops<'_>, asked: &Asked, found: &mut Tr
     let to = asked.to.keys.first().and_then(|&(key, _)| step(workspace, key, 0));
     found.steps.extend(to);
     for hop in &before {
-        let Some(mut caller) = reached_by(workspace, &places, hop, 1) else {
+        let Some(mut caller) = reached_by(workspace, &places, hop, &[], 1) else {
             continue;
         };
         let Some(from) = step(workspace, hop.from, 1) else {

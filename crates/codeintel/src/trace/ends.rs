@@ -29,6 +29,9 @@ pub(super) struct End {
 
 /// Hits of a search that words may mean.
 const MOST_HITS: usize = 5;
+/// Functions of one name that an end may mean, and what it costs to take one that is not the likeliest.
+const MOST_NAMESAKES: usize = 40;
+const OF_NAMESAKE: u32 = 2;
 /// Functions that use a value or belong to a type.
 const MOST_MEMBERS: usize = 200;
 
@@ -59,6 +62,13 @@ pub(super) fn resolve(
             }
             Err(error @ (QuestionError::Argument { .. } | QuestionError::Stale { .. })) => return Err(error),
             Err(error) => {
+                if let Some(key) = naming::only_of_last_part(workspace, asked)
+                    && let Some(symbol) = workspace.symbol(key)
+                {
+                    let id = workspace.id(key.repository, symbol);
+                    notes.push(format!("no `{asked}`: taken for {id}, the only `{}`", symbol.name()));
+                    return Ok(of_symbol(workspace, asked, key, side, notes));
+                }
                 // A single word that is no name may still be one of a flow; a path or a dotted name is not.
                 if asked.contains(['.', ':', '/', '#', '\\']) {
                     return Err(error);
@@ -70,6 +80,37 @@ pub(super) fn resolve(
     of_words(workspace, asked, notes).ok_or_else(|| QuestionError::NoSuchSymbol {
         asked: asked.to_owned(),
         nearest: Vec::new(),
+    })
+}
+
+/// The same for one of two ends: what has a name in common is told apart by what leads from one end to the other.
+pub(super) fn resolve_one_of_two(
+    workspace: &Workspace,
+    asked: &str,
+    side: Side,
+    notes: &mut Vec<String>,
+) -> Result<End, QuestionError> {
+    let named: Vec<SymbolKey> = naming::by_likelihood(workspace, asked)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|key| {
+            let symbol = workspace.symbol(*key);
+            symbol.is_some_and(|symbol| super::hops::runs(symbol) && !symbol.is_file() && !traverse::is_test(symbol))
+        })
+        .take(MOST_NAMESAKES)
+        .collect();
+    if named.len() < 2 {
+        return resolve(workspace, asked, side, notes);
+    }
+    notes.push(format!(
+        "`{asked}` names {} functions: taken is the one that is nearest to the other end",
+        named.len()
+    ));
+    let cost = |at: usize| if at == 0 { 0 } else { OF_NAMESAKE };
+    Ok(End {
+        keys: named.into_iter().enumerate().map(|(at, key)| (key, cost(at))).collect(),
+        about: None,
+        asked: asked.to_owned(),
     })
 }
 

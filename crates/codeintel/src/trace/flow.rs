@@ -19,6 +19,8 @@ const MOST_STARTS: usize = 3;
 const MOST_IMPLEMENTATIONS: usize = 2;
 /// What the importance of the largest functions comes to.
 const MOST_IMPORTANT: f64 = 4.0;
+/// Short functions that pass a call on, one to the next.
+const MOST_PASSED: u32 = 3;
 /// Names of a folded line.
 const MOST_NAMES: usize = 5;
 
@@ -28,12 +30,21 @@ struct Node {
     hop: Option<Hop>,
     /// The method of an interface or base that is called for it.
     through: Option<SymbolKey>,
+    /// Where else the caller calls it.
+    further: Vec<Position>,
     depth: u32,
     children: Vec<usize>,
     shown: bool,
     again: bool,
     opened: bool,
     folded: BTreeMap<&'static str, (u64, Vec<String>)>,
+}
+
+/// What a function calls, and where.
+struct Row {
+    hop: Hop,
+    through: Option<SymbolKey>,
+    further: Vec<Position>,
 }
 
 /// Puts what runs into an answer.
@@ -134,6 +145,7 @@ impl Tree<'_, '_> {
             key,
             hop,
             through,
+            further: Vec::new(),
             depth,
             children: Vec::new(),
             shown: false,
@@ -170,7 +182,7 @@ impl Tree<'_, '_> {
             self.fold(parent, what, name);
         }
         let mut known: HashSet<SymbolKey> = HashSet::new();
-        let mut rows: Vec<(Hop, Option<SymbolKey>)> = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
         let mut at = 0;
         while at < hops.len() {
             let end = hops[at..]
@@ -182,8 +194,10 @@ impl Tree<'_, '_> {
             self.group(parent, &group, &mut known, &mut rows);
         }
         let share = 0.45 + 0.5 / rows.len().max(1) as f64;
-        for (hop, through) in rows {
-            let node = self.add(hop.to, Some(hop), through, depth + 1);
+        for row in rows {
+            let hop = row.hop;
+            let node = self.add(hop.to, Some(hop), row.through, depth + 1);
+            self.nodes[node].further = row.further;
             self.nodes[parent].children.push(node);
             // What is near comes before what is far, however much happens there.
             let weight = weight * share * (self.importance(&hop) / MOST_IMPORTANT).min(1.0);
@@ -192,13 +206,7 @@ impl Tree<'_, '_> {
     }
 
     /// The hops of one place: an interface gives way to what implements it, many implementations are one line.
-    fn group(
-        &mut self,
-        parent: usize,
-        group: &[Hop],
-        known: &mut HashSet<SymbolKey>,
-        rows: &mut Vec<(Hop, Option<SymbolKey>)>,
-    ) {
+    fn group(&mut self, parent: usize, group: &[Hop], known: &mut HashSet<SymbolKey>, rows: &mut Vec<Row>) {
         let workspace = self.hops.workspace();
         let is_abstract = |key: SymbolKey| {
             workspace.symbol(key).is_some_and(|symbol| {
@@ -222,17 +230,26 @@ impl Tree<'_, '_> {
                 continue;
             };
             if !known.insert(hop.to) {
+                if let Some(row) = rows.iter_mut().find(|row| row.hop.to == hop.to) {
+                    row.further.push(hop.at);
+                }
                 continue;
             }
             if !runs(symbol) && hop.way != Way::Make {
                 continue;
             }
-            if let Some(side) = fold::side(symbol) {
+            if let Some(side) =
+                fold::side(symbol).filter(|side| *side != Side::Getters || !self.goes_on(hop.to, MOST_PASSED))
+            {
                 self.fold(parent, side.word(), symbol.name().to_owned());
                 continue;
             }
             let through = base.filter(|base| base.to != hop.to).map(|base| base.to);
-            rows.push((hop, through));
+            rows.push(Row {
+                hop,
+                through,
+                further: Vec::new(),
+            });
         }
         if several {
             for hop in &others[shown..] {
@@ -241,6 +258,23 @@ impl Tree<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Whether a short function passes the call on to one that is more than short, over at most so many others.
+    fn goes_on(&self, key: SymbolKey, others: u32) -> bool {
+        let workspace = self.hops.workspace();
+        let calls = self.hops.outgoing(key).into_iter();
+        let mut called = calls
+            .filter(|hop| matches!(hop.way, Way::Call | Way::Link(..)))
+            .filter_map(|hop| Some((hop.to, workspace.symbol(hop.to)?)));
+        called.any(|(key, symbol)| {
+            runs(symbol)
+                && match fold::side(symbol) {
+                    None => true,
+                    Some(Side::Getters) => others > 0 && self.goes_on(key, others - 1),
+                    Some(_) => false,
+                }
+        })
     }
 
     fn fold(&mut self, parent: usize, what: &'static str, name: String) {
@@ -291,6 +325,7 @@ impl Tree<'_, '_> {
         for node in self.nodes.iter().filter(|node| node.shown) {
             if let Some(hop) = &node.hop {
                 places.want(hop.from, hop.at);
+                node.further.iter().for_each(|&at| places.want(hop.from, at));
             }
         }
         places.read();
@@ -318,7 +353,7 @@ impl Tree<'_, '_> {
                 Some(hop) => {
                     count(&mut found.account.hops, kind_of(hop), 1);
                     found.account.inferred += u64::from(hop.confidence < SURE);
-                    reached_by(workspace, &places, hop, node.depth)
+                    reached_by(workspace, &places, hop, &node.further, node.depth)
                 }
             };
             let Some(mut made) = made else { continue };

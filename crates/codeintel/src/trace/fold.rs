@@ -84,6 +84,10 @@ const ASIDE: &[&str] = &[
     "testutils",
     "testing",
     "dev",
+    "drop",
+    "dispose",
+    "shutdown",
+    "teardown",
     "e2e",
     "scripts",
 ];

@@ -163,6 +163,20 @@ impl<'w> Hops<'w> {
         hops
     }
 
+    /// Where else a caller calls what it calls at a hop.
+    pub(super) fn other_calls(&self, hop: &Hop) -> Vec<Position> {
+        if hop.way != Way::Call {
+            return Vec::new();
+        }
+        let alike = self.outgoing(hop.from).into_iter();
+        let mut found: Vec<Position> = alike
+            .filter(|other| other.to == hop.to && other.way == Way::Call && other.at != hop.at)
+            .map(|other| other.at)
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
     /// Who leads to `to`.
     pub(super) fn incoming(&self, to: SymbolKey) -> Vec<Hop> {
         let mut hops = Vec::new();

@@ -85,7 +85,7 @@ pub(super) fn fill(workspace: &Workspace, end: &End, depth: u32, limit: usize, f
             first.hop = way.kind.to_owned();
         }
         for (number, hop) in way.hops.iter().enumerate() {
-            steps.extend(reached_by(workspace, &places, hop, number as u32 + 1));
+            steps.extend(reached_by(workspace, &places, hop, &[], number as u32 + 1));
         }
         let same = |(left, right): &(&Step, &Step)| {
             (&left.path, left.line, &left.name) == (&right.path, right.line, &right.name)
@@ -197,7 +197,7 @@ fn users(workspace: &Workspace, value: SymbolKey, limit: usize, found: &mut Trac
 /// A caller as a step: where it is, and the line in it that calls.
 fn called_from(workspace: &Workspace, places: &Places<'_>, hop: &Hop) -> Option<Step> {
     let caller = step(workspace, hop.from, 1)?;
-    let reached = reached_by(workspace, places, hop, 1)?;
+    let reached = reached_by(workspace, places, hop, &[], 1)?;
     Some(Step {
         path: caller.path,
         line: caller.line,

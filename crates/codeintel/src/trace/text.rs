@@ -102,7 +102,11 @@ fn folded(folded: &Folded) -> String {
         }
         false => String::new(),
     };
-    format!("{} {}{names}", folded.count, folded.what)
+    let what = match folded.count {
+        1 => folded.what.strip_suffix('s').unwrap_or(&folded.what),
+        _ => &folded.what,
+    };
+    format!("{} {what}{names}", folded.count)
 }
 
 fn line<'s>(out: &mut String, indent: &str, step: &'s Step, path: &mut &'s str, short: bool) {
@@ -128,6 +132,15 @@ fn line<'s>(out: &mut String, indent: &str, step: &'s Step, path: &mut &'s str, 
     }
     if !step.when.is_empty() {
         let _ = write!(out, "  {}", step.when);
+    }
+    for (number, site) in step.also.iter().enumerate() {
+        let _ = match number {
+            0 => write!(out, "; also at {}", site.line),
+            _ => write!(out, ", {}", site.line),
+        };
+        if !site.when.is_empty() {
+            let _ = write!(out, " {}", site.when);
+        }
     }
     if step.again {
         out.push_str("  (again)");

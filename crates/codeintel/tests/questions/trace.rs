@@ -210,10 +210,18 @@ fn ends_are_said_first_where_they_may_be_several() {
         ("a.py", "def run():\n    stop()\n\ndef stop(): pass\n"),
         ("b.py", "def run():\n    pass\n"),
     ]);
-    let found = asked(&workspace, "run", "stop");
+    let found = asked(&workspace, "run", "");
     assert!(found.notes[0].contains("also named so"), "{:?}", found.notes);
     let written = text(&found, &LAYOUT);
     assert!(written.starts_with("note: `run` was taken for a.py::run"), "{written}");
+    // Of two ends, one tells what the other means.
+    let found = asked(&workspace, "run", "stop");
+    assert!(
+        found.notes[0].starts_with("`run` names 2 functions"),
+        "{:?}",
+        found.notes
+    );
+    assert_eq!(found.chains[0].steps[0].path, "a.py");
     assert!(trace(&workspace, &Trace::default()).is_err());
     for bad in ["nowhere.at_all", "", "a.py:999"] {
         let ask = Trace {
@@ -287,4 +295,80 @@ fn who_writes_a_value_under_which_condition() {
     let found = asked(&workspace, "", "Server.leader");
     assert!(found.steps[0].hop.starts_with("never written"), "{:?}", found.steps[0]);
     assert_eq!(names(&found.steps[1..]), ["Server.start"]);
+}
+
+#[test]
+fn every_call_of_a_step_is_told_and_what_passes_on_is_no_getter() {
+    let go = r#"package app
+
+type Handler struct{ pool *Pool }
+
+type Pool struct{}
+
+func (p *Pool) Serve() {}
+
+func (h *Handler) Serve(n int) {
+	if n == 0 {
+		h.again()
+	}
+	n++
+	h.again()
+}
+
+func (h *Handler) again() {
+	h.pass()
+}
+
+func (h *Handler) pass() {
+	h.dial()
+}
+
+func (h *Handler) dial() {
+	one()
+	two()
+	one()
+	two()
+}
+
+func one() {
+	two()
+	two()
+	two()
+	two()
+}
+
+func two() {
+}
+"#;
+    let (_folder, workspace) = tree(&[("app.go", go), ("go.mod", "module app\n")]);
+    let found = asked(&workspace, "Serve", "Handler.dial");
+    assert!(
+        found.notes[0].contains("`Serve` names 2 functions"),
+        "{:?}",
+        found.notes
+    );
+    assert_eq!(
+        names(&found.chains[0].steps),
+        ["Handler.Serve", "Handler.again", "Handler.pass", "Handler.dial"]
+    );
+    let again = &found.chains[0].steps[1];
+    assert_eq!((again.call, again.when.as_str()), (11, "if n == 0"));
+    assert_eq!(again.also.iter().map(|site| site.line).collect::<Vec<_>>(), [14]);
+    assert!(text(&found, &LAYOUT).contains("; also at 14"));
+
+    let found = asked(&workspace, "Handler.Serve", "");
+    assert!(
+        names(&found.steps).contains(&"Handler.pass"),
+        "{:?}",
+        names(&found.steps)
+    );
+
+    // The only function of that name, under another owner: taken, and said.
+    let found = asked(&workspace, "Handler.Serve", "Pool.dial");
+    assert!(
+        found.notes.iter().any(|note| note.contains("the only `dial`")),
+        "{:?}",
+        found.notes
+    );
+    assert_eq!(found.chains.len(), 1);
 }
