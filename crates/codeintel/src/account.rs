@@ -47,7 +47,7 @@ pub struct Account {
     pub strings: u64,
     /// Of the mentions, code of which nobody knows what it means.
     pub unresolved: u64,
-    /// Where, the first three.
+    /// Where: all of a few, the first three of many; nothing where the answer lists them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unresolved_at: Vec<String>,
     /// Languages with unresolved mentions whose names are not linked across files.
@@ -81,7 +81,9 @@ pub struct Accounted {
 
 /// Other definitions that are named.
 const MOST_NAMED: usize = 3;
-/// Unresolved places that are named.
+/// Up to so many unresolved mentions are listed each: whoever has to look at them anyway need not ask again.
+pub(crate) const A_FEW_IN_DOUBT: u64 = 10;
+/// Of more of them, so many are named.
 const MOST_PLACES: usize = 3;
 
 /// The uses of a symbol and how they add up.
@@ -138,7 +140,7 @@ fn sum(workspace: &Workspace, name: &str, sites: &[Site], found: &mentions::Foun
                     .repository(mention.repository)
                     .and_then(|repository| repository.snapshot.file(mention.file));
                 let Some(file) = file else { continue };
-                if account.unresolved_at.len() < MOST_PLACES {
+                if account.unresolved <= A_FEW_IN_DOUBT {
                     let path = workspace.path(mention.repository, file.path());
                     account.unresolved_at.push(format!("{path}:{}", mention.line));
                 }
@@ -147,6 +149,9 @@ fn sum(workspace: &Workspace, name: &str, sites: &[Site], found: &mentions::Foun
                 }
             }
         }
+    }
+    if account.unresolved > A_FEW_IN_DOUBT {
+        account.unresolved_at.truncate(MOST_PLACES);
     }
     account.files = files.len() as u64;
     account.lines = lines.len() as u64;
@@ -205,7 +210,10 @@ impl Account {
         } else {
             ""
         };
-        part(self.unresolved, &format!("unresolved ({places}{rest})"));
+        match places.is_empty() {
+            true => part(self.unresolved, "unresolved"),
+            false => part(self.unresolved, &format!("unresolved ({places}{rest})")),
+        }
         // Writing to a string cannot fail.
         let _ = write!(
             line,

@@ -72,9 +72,16 @@ pub struct ChangeFound {
     /// The account of each symbol that was asked for, in one line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<String>,
+    /// Mentions of their names that nobody could resolve: they may have to follow too.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_doubt: u64,
     /// What the index still lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A definition.
@@ -118,6 +125,8 @@ const FOLLOWERS: usize = 40;
 const MOST_TESTS: usize = 8;
 /// Changed symbols without tests that are named.
 const MOST_UNTESTED: usize = 8;
+/// Symbols whose names are accounted for.
+const MOST_ACCOUNTS: usize = 3;
 
 /// What the change reaches.
 pub fn change(workspace: &Workspace, ask: &Change) -> Result<ChangeFound, QuestionError> {
@@ -153,11 +162,11 @@ pub fn change(workspace: &Workspace, ask: &Change) -> Result<ChangeFound, Questi
     followers(workspace, &changed, limit, &mut found);
     tests(workspace, &changed, &mut found);
     if !ask.symbols.is_empty() {
-        found.accounts = changed
-            .iter()
-            .take(3)
-            .filter_map(|key| account::line(workspace, *key))
-            .collect();
+        let accounted = changed.iter().take(MOST_ACCOUNTS);
+        for account in accounted.filter_map(|key| account::account(workspace, *key).account) {
+            found.in_doubt += account.unresolved;
+            found.accounts.push(account.to_line());
+        }
     }
     Ok(found)
 }

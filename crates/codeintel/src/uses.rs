@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use text::LAYOUT;
 
-use crate::account::{self, Account, Accounted, Class, Mention, Site};
+use crate::account::{self, A_FEW_IN_DOUBT, Account, Accounted, Class, Mention, Site};
 use crate::error::QuestionError;
 use crate::naming;
 use crate::page::{self, Page};
@@ -155,6 +155,9 @@ const SURE: u8 = 85;
 /// Longest text of a line, in characters.
 const LONGEST: usize = 120;
 
+/// The kind of mentions that nobody could resolve, where they are few enough to be listed with the uses.
+const IN_DOUBT: &str = "in doubt";
+
 /// Every use of a symbol.
 pub fn uses(workspace: &Workspace, ask: &Uses) -> Result<UsesFound, QuestionError> {
     let wanted = Wanted::of(ask)?;
@@ -167,7 +170,7 @@ pub fn uses(workspace: &Workspace, ask: &Uses) -> Result<UsesFound, QuestionErro
         return hierarchy::subtypes(workspace, &meant, ask, &page);
     }
     let accounted = account::account(workspace, meant.key);
-    let rows = match wanted {
+    let mut rows = match wanted {
         Wanted::Text => mentions(workspace, &accounted, "in text", |class| {
             matches!(class, Class::Comment | Class::String)
         }),
@@ -179,6 +182,16 @@ pub fn uses(workspace: &Workspace, ask: &Uses) -> Result<UsesFound, QuestionErro
         }),
         Wanted::All | Wanted::Kinds(_) | Wanted::Tests => sites(workspace, &accounted, wanted),
     };
+    let unresolved = accounted.account.as_ref().map_or(0, |account| account.unresolved);
+    if matches!(wanted, Wanted::All | Wanted::Kinds(_)) && unresolved <= A_FEW_IN_DOUBT {
+        let doubtful = mentions(workspace, &accounted, IN_DOUBT, |class| {
+            matches!(class, Class::Unresolved { .. })
+        });
+        rows.extend(doubtful.into_iter().map(|row| Row {
+            order: (u8::MAX, IN_DOUBT.to_owned()),
+            ..row
+        }));
+    }
     let rows = rows
         .into_iter()
         .filter(|row| {
@@ -191,6 +204,13 @@ pub fn uses(workspace: &Workspace, ask: &Uses) -> Result<UsesFound, QuestionErro
     let folds = !ask.tests && matches!(wanted, Wanted::All | Wanted::Kinds(_));
     fill(workspace, &mut found, rows, folds, &page);
     found.account = accounted.account;
+    if let Some(account) = found
+        .account
+        .as_mut()
+        .filter(|_| found.uses.iter().any(|row| row.kind == IN_DOUBT))
+    {
+        account.unresolved_at.clear();
+    }
     found.next = next(&found, ask);
     Ok(found)
 }
@@ -387,7 +407,7 @@ fn fill(workspace: &Workspace, found: &mut UsesFound, mut rows: Vec<Row>, folds:
             right.line,
         ))
     });
-    found.total = rows.len() as u64;
+    found.total = rows.iter().filter(|row| row.kind != IN_DOUBT).count() as u64;
     if folds {
         let (tests, others): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.is_test);
         rows = others;
@@ -493,7 +513,11 @@ fn next(found: &UsesFound, ask: &Uses) -> String {
     };
     let is_asked = |kind: &str| ask.kind.as_deref() == Some(kind);
     if account.unresolved > 0 && !is_asked("unresolved") {
-        return format!("answer now; kind=unresolved lists the {} in doubt", account.unresolved);
+        let doubtful = account.unresolved;
+        return match doubtful <= A_FEW_IN_DOUBT {
+            true => format!("judge the {doubtful} in doubt by their lines, then answer"),
+            false => format!("answer for what is listed; kind=unresolved lists the {doubtful} in doubt"),
+        };
     }
     // What nobody calls may be called by its name.
     if found.total == 0 && account.strings > 0 && !is_asked("strings") {

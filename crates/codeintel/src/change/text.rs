@@ -71,12 +71,18 @@ fn written(found: &ChangeFound) -> String {
     if let Some(incomplete) = &found.incomplete {
         let _ = writeln!(out, "incomplete: {incomplete}");
     }
-    let next = match (found.changed_total, found.commands.is_empty()) {
-        (0, _) => "nothing changes: name symbols, or a base to compare with",
-        (_, false) => "edit who must follow, then run the command above",
-        (_, true) => "edit who must follow",
-    };
-    let _ = writeln!(out, "next: {next}");
+    if found.changed_total == 0 {
+        let _ = writeln!(out, "next: nothing changes: name symbols, or a base to compare with");
+        return out;
+    }
+    out.push_str("next: edit who must follow");
+    if found.in_doubt > 0 {
+        let _ = write!(out, ", judge the {} unresolved", found.in_doubt);
+    }
+    out.push_str(match found.commands.is_empty() {
+        true => "\n",
+        false => ", then run the command above\n",
+    });
     out
 }
 
