@@ -223,7 +223,7 @@ fn bare_parsing(tree: &Path, threads: usize) -> Result<Cost, Failure> {
 }
 
 /// Indexes into a directory; what it cost, and what it said of the tree.
-fn cold_index(
+pub(crate) fn cold_index(
     tree: &Path,
     directory: &Path,
     threads: usize,
@@ -266,12 +266,12 @@ fn first_answer(snapshot: &Snapshot) -> usize {
 }
 
 /// A directory that goes away with the benchmark.
-struct Scratch {
-    path: PathBuf,
+pub(crate) struct Scratch {
+    pub(crate) path: PathBuf,
 }
 
 impl Scratch {
-    fn new(parent: Option<&Path>) -> Result<Scratch, Failure> {
+    pub(crate) fn new(parent: Option<&Path>) -> Result<Scratch, Failure> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_path_buf);
         let path = parent.join(format!("lacon-bench-{}", std::process::id()));
         fs::create_dir_all(&path).with_context(|| format!("cannot create `{}`", path.display()))?;

@@ -11,6 +11,7 @@ mod index;
 mod one_token_server;
 mod peer;
 mod reading_cost;
+mod scale;
 mod search;
 mod server;
 mod session;
@@ -38,6 +39,7 @@ verbs! {
         Index => index,
         OneTokenServer => one_token_server,
         ReadingCost => reading_cost,
+        Scale => scale,
         Search => search,
         Session => session,
         Server => server,

@@ -17,28 +17,28 @@ use terminal::output::Output;
 use terminal::usage;
 
 #[derive(Serialize, Deserialize, Clone, Copy, Default)]
-pub(super) struct Cost {
-    pub(super) wall_seconds: f64,
-    pub(super) cpu_seconds: f64,
-    pub(super) peak_memory_bytes: u64,
+pub(crate) struct Cost {
+    pub(crate) wall_seconds: f64,
+    pub(crate) cpu_seconds: f64,
+    pub(crate) peak_memory_bytes: u64,
 }
 
 /// What a cold index cost, and in which phase.
 #[derive(Serialize, Deserialize, Clone, Copy, Default)]
-pub(super) struct Indexed {
-    pub(super) cost: Cost,
-    pub(super) cpu: Phases,
+pub(crate) struct Indexed {
+    pub(crate) cost: Cost,
+    pub(crate) cpu: Phases,
 }
 
 /// CPU seconds of all threads, phase by phase.
 #[derive(Serialize, Deserialize, Clone, Copy, Default)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     /// Walking, reading, parsing, lowering, storing; with search, making its chunks, terms and vectors as well.
-    pub(super) extract: f64,
+    pub(crate) extract: f64,
     /// Linking and resolving; with search, writing its index before.
-    pub(super) resolve: f64,
+    pub(crate) resolve: f64,
     /// Writing the snapshot.
-    pub(super) write: f64,
+    pub(crate) write: f64,
 }
 
 /// Parses every source file, in this process.

@@ -98,6 +98,8 @@ struct Component {
 #[derive(Default)]
 struct Table {
     names: WordMap<Word, u32>,
+    /// Where several nodes may have a name: those, in the order of a search that starts at the component's first node.
+    several: WordMap<Word, SmallVec<[u32; 4]>>,
     /// Nodes whose names are not in the table.
     open: Vec<u32>,
     /// The wide components behind.
@@ -543,7 +545,7 @@ impl Linker {
                 }
                 Node::Other(_) => table.open.push(node),
             }
-            stack.extend(stars.edges(node));
+            stack.extend(stars.edges(node).iter().rev());
         }
         table
     }
@@ -552,8 +554,14 @@ impl Linker {
 impl Table {
     fn add(&mut self, name: Word, node: u32) {
         let at = self.names.entry(name).or_insert(node);
-        if *at != node {
-            *at = SEVERAL;
+        if *at == node {
+            return;
+        }
+        let first = std::mem::replace(at, SEVERAL);
+        let several = self.several.entry(name).or_default();
+        several.extend(Some(first).filter(|&first| first != SEVERAL));
+        if several.last() != Some(&node) {
+            several.push(node);
         }
     }
 }
@@ -627,7 +635,7 @@ impl View<'_> {
         }
         match self.possible(stars.component_of[node as usize], name, depth) {
             Possible::Nowhere => false,
-            Possible::Several => true,
+            Possible::Several => self.goes_through(stars.component_of[node as usize], name, depth, seen, found),
             Possible::At(place) => {
                 if seen.insert(place) {
                     self.ask(place, name, depth, found);
@@ -635,6 +643,31 @@ impl View<'_> {
                 false
             }
         }
+    }
+
+    /// Whether a name that several nodes may have asks for a search through the component. Where there is one way into it, the order in
+    /// which it is searched is always the same, so the nodes are asked in that order.
+    fn goes_through(&self, component: u32, name: Word, depth: u8, seen: &Seen, found: &mut Names) -> bool {
+        let is_single = self.tables.stars.components[component as usize].members.len() == 1;
+        let Some(table) = self.tables.table(component).filter(|_| is_single) else {
+            return true;
+        };
+        let is_elsewhere = |&beyond: &u32| self.possible(beyond, name, depth) != Possible::Nowhere;
+        if !table.open.is_empty() || table.beyond.iter().any(is_elsewhere) {
+            return true;
+        }
+        let several = table.several.get(&name).into_iter().flatten();
+        for &node in several.filter(|node| !seen.contains(**node)) {
+            let goes_on = self.ask(node, name, depth, found);
+            if !found.is_empty() {
+                return false;
+            }
+            // What hides everything behind it is left to the search.
+            if !goes_on {
+                return true;
+            }
+        }
+        false
     }
 
     fn possible(&self, component: u32, name: Word, depth: u8) -> Possible {

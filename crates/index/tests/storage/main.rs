@@ -7,7 +7,6 @@ mod edits;
 mod equality;
 mod exchanging;
 mod following;
-mod growth;
 mod histories;
 mod hostile;
 mod planted;

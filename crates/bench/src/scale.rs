@@ -1,12 +1,46 @@
-//! Work grows as a tree grows: for every construct that joins files, the resolver's steps for twice as many files are about twice as many.
-//! Steps are the same on every machine and under every load, unlike seconds.
+//! `lacon bench scale`: whether the cost of indexing grows as the work grows, for every construct that joins files.
+//!
+//! A construct is a few lines of text with numbers in it. It is written out for n, 2n and 4n files, each tree is indexed from nothing in a
+//! process of its own, and the exponent between the last two says how the cost grows: 1 is linear, 2 asks every file about every other.
 
 use std::fs;
 use std::path::Path;
 
-use index::build::{Indexer, Options};
+use anyhow::Context;
+use comfy_table::Table;
+use serde::Serialize;
+use terminal::failure::Failure;
+use terminal::output::Output;
+use terminal::usage::size;
 
-/// The exponent above which a construct counts as a cliff: 1 is linear, 2 asks every file about every other.
+use crate::index::{Scratch, cold_index};
+
+/// Measure how the cost of indexing grows with each construct that joins files
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lacon bench scale
+  lacon bench scale cpp-namespace rust-globs --files 1000
+  lacon bench scale --json")]
+pub(crate) struct Args {
+    /// Constructs to measure; all of them where none is named
+    #[arg(value_name = "CONSTRUCT")]
+    constructs: Vec<String>,
+
+    /// Files of the smallest tree; the others have twice and four times as many
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    files: usize,
+
+    /// Where the trees go, instead of the system's temporary directory
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<std::path::PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The exponent above which a construct counts as a cliff.
 const MOST: f64 = 1.15;
 
 /// A way to join files. `<i>` is the number of a file, `<next>` that of the next one, and what stands in `[…]` of a file that there is once
@@ -253,34 +287,152 @@ fn put(directory: &Path, path: &str, text: &str) -> std::io::Result<()> {
     fs::write(path, text)
 }
 
-/// Steps of the resolver for one construct of so many files.
-fn steps(construct: &Construct, count: usize) -> f64 {
-    let directory = tempfile::tempdir().unwrap();
-    let tree = directory.path().join("tree");
-    construct.write(count, &tree).unwrap();
-    let options = Options {
-        directory: Some(directory.path().join("index")),
-        without_search: true,
-        ..Options::default()
-    };
-    let report = Indexer::open(&tree, options).unwrap().build().unwrap();
-    report.steps as f64
+/// What one construct costs.
+#[derive(Serialize)]
+struct Growth {
+    construct: &'static str,
+    sizes: Vec<Size>,
+    /// Between the last two sizes.
+    cpu_exponent: f64,
+    memory_exponent: f64,
 }
 
-#[test]
-fn no_construct_makes_resolving_a_cliff() {
-    let mut cliffs = Vec::new();
-    for construct in CONSTRUCTS {
-        let (half, whole) = (steps(construct, 120), steps(construct, 240));
-        let exponent = (whole / half).log2();
-        let most = match construct.name {
-            // FIXME: a module that imports a name from a barrel seems to have it itself, so two places have it and the order decides.
-            "typescript-barrel" => 2.0,
-            _ => MOST,
-        };
-        if exponent > most {
-            cliffs.push(format!("{}: {half} to {whole} steps, n^{exponent:.2}", construct.name));
+#[derive(Serialize)]
+struct Size {
+    files: usize,
+    cpu_seconds: f64,
+    resolve_cpu_seconds: f64,
+    peak_memory_bytes: u64,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
+    let mut wanted: Vec<&Construct> = CONSTRUCTS.iter().collect();
+    if !args.constructs.is_empty() {
+        if let Some(unknown) = (args.constructs.iter()).find(|name| wanted.iter().all(|known| known.name != **name)) {
+            let names: Vec<&str> = wanted.iter().map(|known| known.name).collect();
+            return Err(anyhow::anyhow!("no construct `{unknown}`; there are {}", names.join(", ")).into());
+        }
+        wanted.retain(|known| args.constructs.iter().any(|name| name == known.name));
+    }
+    let scratch = Scratch::new(args.scratch.as_deref())?;
+    let mut all = Vec::new();
+    for construct in wanted {
+        all.push(measure(construct, args.files.max(1), &scratch.path)?);
+    }
+    match args.json {
+        true => output.json(&all)?,
+        false => output.line(table(&all)),
+    }
+    Ok(())
+}
+
+fn measure(construct: &'static Construct, files: usize, scratch: &Path) -> Result<Growth, Failure> {
+    let mut sizes: Vec<Size> = Vec::new();
+    for files in [files, 2 * files, 4 * files] {
+        let (tree, index) = (scratch.join("tree"), scratch.join("index"));
+        construct
+            .write(files, &tree)
+            .with_context(|| format!("cannot write `{}`", tree.display()))?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let measured = cold_index(&tree, &index, threads, true);
+        drop(fs::remove_dir_all(&tree));
+        drop(fs::remove_dir_all(&index));
+        let (indexed, _) = measured?;
+        sizes.push(Size {
+            files,
+            cpu_seconds: indexed.cost.cpu_seconds,
+            resolve_cpu_seconds: indexed.cpu.resolve,
+            peak_memory_bytes: indexed.cost.peak_memory_bytes,
+        });
+    }
+    let exponent = |of: fn(&Size) -> f64| match &sizes[..] {
+        [.., before, last] => (of(last) / of(before).max(f64::MIN_POSITIVE)).log2(),
+        _ => 0.0,
+    };
+    Ok(Growth {
+        construct: construct.name,
+        cpu_exponent: exponent(|size| size.cpu_seconds),
+        memory_exponent: exponent(|size| size.peak_memory_bytes as f64),
+        sizes,
+    })
+}
+
+fn table(all: &[Growth]) -> String {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header([
+        "construct",
+        "files",
+        "CPU s",
+        "of it resolving",
+        "memory",
+        "CPU n^",
+        "memory n^",
+        "",
+    ]);
+    for growth in all {
+        for (at, size_of) in growth.sizes.iter().enumerate() {
+            let is_last = at + 1 == growth.sizes.len();
+            let last = |text: String| if is_last { text } else { String::new() };
+            let is_cliff = growth.cpu_exponent > MOST || growth.memory_exponent > MOST;
+            table.add_row([
+                if at == 0 {
+                    growth.construct.to_string()
+                } else {
+                    String::new()
+                },
+                size_of.files.to_string(),
+                format!("{:.2}", size_of.cpu_seconds),
+                format!("{:.2}", size_of.resolve_cpu_seconds),
+                size(size_of.peak_memory_bytes),
+                last(format!("{:.2}", growth.cpu_exponent)),
+                last(format!("{:.2}", growth.memory_exponent)),
+                last(if is_cliff {
+                    format!("above {MOST}")
+                } else {
+                    String::new()
+                }),
+            ]);
         }
     }
-    assert!(cliffs.is_empty(), "{cliffs:#?}");
+    table.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use index::build::{Indexer, Options};
+
+    /// Steps of the resolver for one construct of so many files.
+    fn steps(construct: &Construct, count: usize) -> f64 {
+        let directory = tempfile::tempdir().unwrap();
+        let tree = directory.path().join("tree");
+        construct.write(count, &tree).unwrap();
+        let options = Options {
+            directory: Some(directory.path().join("index")),
+            without_search: true,
+            ..Options::default()
+        };
+        let report = Indexer::open(&tree, options).unwrap().build().unwrap();
+        report.steps as f64
+    }
+
+    #[test]
+    fn no_construct_makes_resolving_a_cliff() {
+        let mut cliffs = Vec::new();
+        for construct in CONSTRUCTS {
+            let (half, whole) = (steps(construct, 120), steps(construct, 240));
+            let exponent = (whole / half).log2();
+            if exponent > MOST {
+                cliffs.push(format!("{}: {half} to {whole} steps, n^{exponent:.2}", construct.name));
+            }
+        }
+        assert!(cliffs.is_empty(), "{cliffs:#?}");
+    }
+
+    #[test]
+    fn what_stands_in_brackets_is_there_for_each_file() {
+        assert_eq!(repeated("a\n[use <i> <next>;\n]b", 2), "a\nuse 0 1;\nuse 1 0;\nb");
+        assert_eq!(repeated("{package}\n", 3), "[package]\n");
+    }
 }
