@@ -151,14 +151,7 @@ impl<'w> Hops<'w> {
             hops.extend(self.link(from.repository, number, link).filter(|_| !is_known));
         }
         if let Some(links) = self.workspace.contract_links() {
-            let requests = links.providers(from).iter().map(|&to| Hop {
-                from,
-                to,
-                way: Way::Request,
-                confidence: 70,
-                at: Position { line: 0, column: 0 },
-            });
-            hops.extend(requests);
+            hops.extend(links.providers(from).iter().map(|&to| request(from, to)));
         }
         hops
     }
@@ -222,14 +215,7 @@ impl<'w> Hops<'w> {
             hops.extend(self.link(to.repository, number, link).filter(|_| !is_known));
         }
         if let Some(links) = self.workspace.contract_links() {
-            let requests = links.consumers(to).iter().map(|&from| Hop {
-                from,
-                to,
-                way: Way::Request,
-                confidence: 70,
-                at: Position { line: 0, column: 0 },
-            });
-            hops.extend(requests);
+            hops.extend(links.consumers(to).iter().map(|&from| request(from, to)));
         }
         hops
     }
@@ -402,6 +388,17 @@ impl<'w> Hops<'w> {
         });
         self.penalties.borrow_mut().insert(of, penalty);
         penalty
+    }
+}
+
+/// A request in one repository that another one answers.
+fn request(from: SymbolKey, to: SymbolKey) -> Hop {
+    Hop {
+        from,
+        to,
+        way: Way::Request,
+        confidence: 70,
+        at: Position { line: 0, column: 0 },
     }
 }
 
