@@ -14,6 +14,9 @@ pub const LAYOUT: Layout<'static> = Layout::read_as("uses", text);
 /// Kinds whose lines say nothing that their place does not.
 const BARE: &[&str] = &["imports"];
 
+/// Up to so many places, the functions around them are told with their ranges.
+const MOST_WITH_RANGES: usize = 20;
+
 fn text(value: &Value) -> String {
     match serde_json::from_value::<UsesFound>(value.clone()) {
         Ok(found) => written(&found),
@@ -31,6 +34,7 @@ fn written(found: &UsesFound) -> String {
     if let Some(note) = &found.note {
         let _ = writeln!(out, "{note}");
     }
+    let is_long = found.uses.len() > MOST_WITH_RANGES;
     let mut kind = "";
     let (mut path, mut within) = ("", ("", 0));
     for row in &found.uses {
@@ -44,19 +48,23 @@ fn written(found: &UsesFound) -> String {
             let _ = writeln!(out, "{}:{}", row.path, row.line);
             continue;
         }
-        if row.path != path || (row.within.as_str(), row.first) != within {
-            // The file once; further functions of it by their lines.
-            let shown = if row.path == path { "" } else { &row.path };
-            match row.within.is_empty() {
-                true => {
-                    let _ = writeln!(out, "{}", row.path);
-                }
-                false => write_heading(&mut out, shown, row.first, row.last, &row.within),
-            }
-            path = &row.path;
-            within = (&row.within, row.first);
+        // The file once; further functions of it by their lines.
+        let is_new_file = row.path != path;
+        let is_new_function = is_new_file || (row.within.as_str(), row.first) != within;
+        path = &row.path;
+        within = (&row.within, row.first);
+        let is_named = is_new_function && !row.within.is_empty();
+        if is_new_file && is_long || is_new_function && !is_named {
+            let _ = writeln!(out, "{path}");
         }
-        let _ = write!(out, "{}\t{}", row.line, row.text);
+        if is_named && !is_long {
+            let shown = if is_new_file { path } else { "" };
+            write_heading(&mut out, shown, row.first, row.last, &row.within);
+        }
+        let _ = match is_named && is_long {
+            true => write!(out, "{}\t{}: {}", row.line, row.within, row.text),
+            false => write!(out, "{}\t{}", row.line, row.text),
+        };
         if row.times > 1 {
             let _ = write!(out, "  (×{})", row.times);
         }
