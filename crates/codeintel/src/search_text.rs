@@ -6,7 +6,7 @@ use index::search::text::{self, Bounds, Case, MAX_PATTERN, Pattern, PatternError
 use index::snapshot::FileView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wire::layout::Section;
+use wire::answers::{TextFound, TextLine};
 
 use crate::error::QuestionError;
 use crate::grep::looks_like_expression;
@@ -57,32 +57,6 @@ pub enum CaseWord {
     Sensitive,
     /// Equal.
     Ignored,
-}
-
-wire::row! {
-    /// A line that matches.
-    TextLine {
-        path: String = "file path",
-        line: u64 = "line",
-        text: String = "the line, cut around the match where it is long",
-        symbol: Option<String> = "what the line belongs to; absent where the file changed since it was indexed",
-    }
-}
-
-wire::answer! {
-    /// The lines that match, in path order.
-    TextFound = "search_text" {
-        sections { matches: Vec<TextLine> => Section::many("", "matches", TextLine::COLUMNS).counted() }
-        meta {
-            total: u64 = "matching lines in all, returned or not",
-            files: u64 = "files with matching lines",
-            searched: u64 = "files that were searched",
-            truncated: bool = "whether lines were left out",
-            next_cursor: Option<String> = "pass it to get the next page",
-            etag: Option<String> = "pass it as if_none_match to skip an unchanged answer",
-            incomplete: Option<String> = "what was not searched, and why",
-        }
-    }
 }
 
 /// Longest line that is given whole, in bytes.

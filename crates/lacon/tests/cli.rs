@@ -62,6 +62,24 @@ fn bad_input_exits_with_3_says_where_and_writes_nothing() {
         (&["encode"], b"{\"a\": }", "line 1 column 7"),
         (&["encode"], b"\"\xff\"", "0xff"),
         (&["convert", "--to", "gcx"], b"[1, 2", "line 1 column 5"),
+        (&["encode"], b"{\"a\":12345678901234567890123}", "would be rounded"),
+        (
+            &["encode", "--to", "json"],
+            b"[0.1234567890123456789]",
+            "would be rounded",
+        ),
+        (&["encode", "--to", "gcx"], b"{\"a\":1,\"a\":2}", "\"a\" twice"),
+        (&["convert", "--to", "gcf"], b"[1e400]", "would be rounded"),
+        (
+            &["encode", "--to", "gcx", "--tool", "error"],
+            b"{\"code\":\"\"}",
+            "code",
+        ),
+        (
+            &["decode"],
+            b"LCX1 tool=get_callers fields=line+symbol rows=2\na.py\n",
+            "cut",
+        ),
         (&["convert", "--from", "markdown"], b"# x", "cannot be decoded"),
         (&["tokens"], b"a\nb\xc3", "line 2, column 2"),
     ] {
@@ -74,6 +92,16 @@ fn bad_input_exits_with_3_says_where_and_writes_nothing() {
         );
         assert_eq!(stdout(&output), "", "{args:?}");
     }
+}
+
+/// What the GCF libraries write today has constant columns.
+#[test]
+fn constant_columns_are_read_and_written_when_asked() {
+    let text = b"GCF profile=generic\n## [2]{a=1,b}\n2\n3\n";
+    let rows = "[{\"a\":1,\"b\":2},{\"a\":1,\"b\":3}]";
+    assert_eq!(stdout(&lacon(&["decode"], text)).trim_end(), rows);
+    let args = ["encode", "--to", "gcf", "--constant-columns"];
+    assert_eq!(lacon(&args, rows.as_bytes()).stdout, text);
 }
 
 #[test]

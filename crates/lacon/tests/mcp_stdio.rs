@@ -274,7 +274,10 @@ async fn scopes_hold_in_a_workspace_of_two() {
     );
     for (tool, repo, code) in [
         ("get_repo_outline", json!(null), "missing_repo\t"),
+        ("get_repo_outline", json!(""), "missing_repo\t"),
         ("get_repo_outline", json!(["*"]), "wrong_repo_shape"),
+        ("graph_stats", json!(["*", name]), "wrong_repo_shape"),
+        ("graph_stats", json!([""]), "wrong_repo_shape"),
         ("get_repo_outline", json!("nowhere"), "unknown_repo"),
         ("graph_stats", json!(null), "missing_repo_list"),
         ("graph_stats", json!(name), "wrong_repo_shape"),
@@ -296,6 +299,27 @@ async fn scopes_hold_in_a_workspace_of_two() {
     let both: Value = serde_json::from_str(&text(&server.ask("graph_stats", files(json!(["*"]))).await)).unwrap();
     let single: Value = serde_json::from_str(&text(&server.ask("graph_stats", files(json!([name]))).await)).unwrap();
     assert_eq!((&both["files"], &single["files"]), (&json!(6), &json!(3)));
+    // The same said as the wire protocol does.
+    let request = |tool: &str, scope: &str, cell: &str| {
+        let text = format!("GCX1 tool=tool_request fields=tool,scope,repo\n{tool}\t{scope}\t{cell}\n");
+        json!({"tool_request": text, "format": "json"})
+    };
+    let list = format!("[\"{name}\"]");
+    let said = text(
+        &server
+            .ask("graph_stats", request("graph_stats", "fan-out", &list))
+            .await,
+    );
+    assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), single);
+    for (given, code) in [
+        (request("graph_stats", "fan-out", ""), "missing_repo_list"),
+        (request("graph_stats", "repo", &name), "invalid_argument"),
+        (request("search_symbols", "fan-out", &list), "invalid_argument"),
+        (request("graph_stats", "everywhere", &list), "invalid_argument"),
+    ] {
+        let result = server.ask("graph_stats", given).await;
+        assert!(is_error(&result) && text(&result).contains(code), "{}", text(&result));
+    }
 }
 
 #[tokio::test]

@@ -219,10 +219,10 @@ impl State {
                 found = Some((text, draft));
             }
         };
-        if matches!(format, Format::Auto | Format::Gcx)
+        if matches!(format, Format::Auto | Format::Lcx)
             && let Some(text) = self.session.by_name(layout, value)
         {
-            let format = Format::Gcx;
+            let format = Format::Lcx;
             consider(Encoded { text, format }, None, self.told[1]);
         }
         if let Some(draft) = self.session.prepare(value, now)

@@ -15,6 +15,7 @@ mod pack_names;
 mod pack_restated;
 mod repo_outline;
 mod search_symbols;
+mod search_text;
 mod smart_context;
 mod subgraph;
 mod symbol_source;
@@ -23,7 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::gcx;
-use crate::layout::{Column, Layout, Rows};
+use crate::layout::{Column, Layout, Rows, Section};
 
 pub use analyze::{Cycle, CycleCut, Cycles, DeadCode, DeadSymbol, Hotspot, Hotspots};
 pub use batch_symbols::{BatchSymbol, BatchSymbols};
@@ -38,6 +39,7 @@ pub use pack_names::{Renamed, renamed_id, with_word};
 pub use pack_restated::{AtDistance, Cut, Restated, Reworded, WithHash, WithScore};
 pub use repo_outline::{Community, LanguageShare, OutlineHotspot, RepoOutline};
 pub use search_symbols::{FoundSymbol, SearchSymbols};
+pub use search_text::{TextFound, TextLine};
 pub use smart_context::{RelevantSymbol, SmartContext};
 pub use subgraph::{Edge, Node, SubGraph};
 pub use symbol_source::SymbolSource;
@@ -48,9 +50,50 @@ pub trait Answer: Serialize + DeserializeOwned {
     const LAYOUT: Layout<'static>;
 }
 
+const DEFINITION: &[Column] = &[
+    Column::text("name", "the tool's name"),
+    Column::text("scope", "repo, workspace or fan-out"),
+];
+const REQUEST: &[Column] = &[
+    Column::text("tool", "the tool called"),
+    Column::text("scope", "the tool's scope"),
+    Column::names(
+        "repo",
+        "a name for `repo`, a list for `fan-out`, nothing for `workspace`",
+    )
+    .optional(),
+];
+const REFUSAL: &[Column] = &[
+    Column::text("code", "what class of problem it is; never empty"),
+    Column::text("message", "what went wrong"),
+    Column::text("detail", "more about it"),
+];
+
+/// The registry of tools: a row each, in the order of their names.
+const TOOL_DEFINITIONS: Layout<'static> = Layout {
+    about: "Which tools there are, and how far each reaches.",
+    sections: &[Section::many("", "", DEFINITION)],
+    ..Layout::generic("tool_definitions")
+};
+
+/// One call.
+const TOOL_REQUEST: Layout<'static> = Layout {
+    about: "What one call is about: the repository, or the repositories, that its tool's scope asks for.",
+    sections: &[Section::one("", "", REQUEST)],
+    ..Layout::generic("tool_request")
+};
+
+/// A refusal.
+const ERROR: Layout<'static> = Layout {
+    about: "Why a call was refused, in place of its answer.",
+    sections: &[Section::one("", "", REFUSAL)],
+    ..Layout::generic("error")
+};
+
 /// Every layout, in the order of the reference page.
 pub const LAYOUTS: &[&Layout<'static>] = &[
     &SearchSymbols::LAYOUT,
+    &TextFound::LAYOUT,
     &SymbolSource::LAYOUT,
     &BatchSymbols::LAYOUT,
     &FindUsages::LAYOUT,
@@ -74,6 +117,9 @@ pub const LAYOUTS: &[&Layout<'static>] = &[
     &ContractsList::LAYOUT,
     &ContractsOrphans::LAYOUT,
     &RepoOutline::LAYOUT,
+    &TOOL_DEFINITIONS,
+    &TOOL_REQUEST,
+    &ERROR,
 ];
 
 /// The layout of `tool`, if it has one.

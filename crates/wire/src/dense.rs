@@ -1,7 +1,7 @@
 //! Rows grouped by file: the same facts as a layout's own sections, without what the reader can derive.
 //!
 //! ```text
-//! GCX1 tool=get_callers.by_file fields=line+symbol,to calls=ast_resolved/0.98 calls2=ast_inferred/0.6 etag=75faf369
+//! LCX1 tool=get_callers fields=line+symbol,to calls=ast_resolved/0.98 calls2=ast_inferred/0.6 etag=75faf369
 //! shop/cart.py
 //! 12 Cart.add
 //! shop/views.py
@@ -23,8 +23,8 @@
 //! Of the whole answer, what goes without saying is left out: that nothing was cut, and that there is as much as is listed. A
 //! sentence, which a header cannot hold, stands above the rows behind an empty cell and its name.
 //!
-//! The text is a GCX1 section named `<tool>.by_file`, so any GCX1 reader takes it for a table; [`from_str`] gives back the
-//! answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
+//! The text is LCX1 ([`crate::lcx`]), whose tag and count of lines are put there. Whatever does not fit the shape is no error:
+//! [`to_string`] gives nothing and the answer is said otherwise.
 
 mod cells;
 mod communities;
@@ -48,8 +48,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 use crate::answers;
-use crate::gcx::{Header, Line, Reader};
+use crate::gcx::Header;
 use crate::layout::{Column, Layout, Rows};
+use crate::lcx::{TAG, lines as lines_of};
 
 use cells::{cell, entry, read, read_cell};
 pub(crate) use cells::{escaped, unescaped};
@@ -83,7 +84,6 @@ enum Relations {
     Rows(&'static str),
 }
 
-const SUFFIX: &str = ".by_file";
 /// The cell that every row begins with.
 const FIRST: &str = "line+symbol";
 
@@ -133,29 +133,6 @@ const SHAPES: &[Shape] = &[
         ..rows("find_usages", "usages")
     },
 ];
-
-/// Answers that are no list of symbols, each with a form of its own.
-const SPECIAL: [&str; 7] = [
-    communities::TOOL,
-    contracts::TOOL,
-    editing::TOOL,
-    lines::TOOL,
-    source::TOOL,
-    steps::TOOL,
-    targets::TOOL,
-];
-
-fn is_special(tool: &str) -> bool {
-    SPECIAL.contains(&tool) || hits::TOOLS.contains(&tool)
-}
-
-/// Whether the header opens a dense section.
-pub(crate) fn opens(header: &Header) -> bool {
-    let Some(tool) = header.tool.strip_suffix(SUFFIX) else {
-        return false;
-    };
-    shape_of(&header.tool).is_some() || is_special(tool)
-}
 
 /// The dense form, if the answer has one.
 pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
@@ -286,7 +263,7 @@ pub(crate) fn to_string_knowing(layout: &Layout, value: &Value, known: &Known) -
             }
         }
     }
-    let mut out = format!("GCX1 tool={}{SUFFIX} fields={}", shape.tool, fields.join(","));
+    let mut out = format!("{TAG} tool={} fields={}", shape.tool, fields.join(","));
     for (name, value) in &entries {
         write!(out, " {name}={value}").ok()?;
     }
@@ -372,41 +349,31 @@ impl Related {
     }
 }
 
-/// The answer that a dense text says, if it is one.
-pub(crate) fn from_str(text: &str) -> Option<Value> {
-    from_str_knowing(text, &Known::default())
-}
-
-/// The answer that a dense text says to a reader who holds the symbols of earlier answers.
-pub(crate) fn from_str_knowing(text: &str, known: &Known) -> Option<Value> {
-    let mut reader = Reader::new(text);
-    let Some(Line::Header(header)) = reader.next_line().ok()? else {
-        return None;
-    };
-    match header.tool.strip_suffix(SUFFIX)? {
-        editing::TOOL => return editing::from_lines(&header, reader, known),
-        communities::TOOL => return communities::from_str(&header, text),
-        contracts::TOOL => return contracts::from_str(&header, text),
-        lines::TOOL => return lines::from_lines(&header, reader),
-        source::TOOL => return source::from_str(&header, text),
-        steps::TOOL => return steps::from_str(&header, text),
-        targets::TOOL => return targets::from_str(&header, text),
-        tool if hits::TOOLS.contains(&tool) => return hits::from_str(&header, text),
+/// The answer that a header and what stands below it say to a reader who holds the symbols of earlier answers.
+pub(crate) fn from_str_knowing(header: &Header, body: &str, known: &Known) -> Option<Value> {
+    match header.tool.as_str() {
+        editing::TOOL => return editing::from_str(header, body, known),
+        communities::TOOL => return communities::from_str(header, body),
+        contracts::TOOL => return contracts::from_str(header, body),
+        lines::TOOL => return lines::from_str(header, body),
+        source::TOOL => return source::from_str(header, body),
+        steps::TOOL => return steps::from_str(header, body),
+        targets::TOOL => return targets::from_str(header, body),
+        tool if hits::TOOLS.contains(&tool) => return hits::from_str(header, body),
         _ => {}
     }
     let shape = shape_of(&header.tool)?;
     let layout = answers::layout_of(shape.tool)?;
     let others = shape.other_columns(layout)?;
-    let styles = Styles::read(&header, |name| whole_columns(layout).all(|column| column.name != name));
+    let styles = Styles::read(header, |name| whole_columns(layout).all(|column| column.name != name));
     let mut items: Vec<Value> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
     let mut edges: Vec<Heard> = Vec::new();
-    let mut paths = Paths::read(&header);
+    let mut paths = Paths::read(header);
     let mut above = Above::default();
     let mut style = 0;
     let mut answer = Map::new();
-    while let Some(line) = reader.next_line().ok()? {
-        let Line::Row(line, _) = line else { return None };
+    for line in lines_of(body) {
         if let Some((name, text)) = line.strip_prefix('\t').and_then(|line| line.split_once('\t')) {
             let column = whole_columns(layout).find(|column| column.name == name)?;
             answer.insert(column.name.into(), unescaped(text)?.into());
@@ -500,7 +467,6 @@ fn whole_columns<'a>(layout: &'a Layout) -> impl Iterator<Item = &'a Column> {
 }
 
 fn shape_of(tool: &str) -> Option<&'static Shape> {
-    let tool = tool.strip_suffix(SUFFIX)?;
     SHAPES.iter().find(|shape| shape.tool == tool)
 }
 

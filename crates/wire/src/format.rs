@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::answers::{ContextPack, PackDelta};
 use crate::layout::Layout;
 use crate::tokens::Tokenizer;
-use crate::{answers, dense, gcf, gcx, markdown, places};
+use crate::{exact, gcf, gcx, lcx, markdown, protocol};
 
 /// How an answer is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +23,8 @@ pub enum Format {
     Gcx,
     /// GCF: lines and tables, generic profile.
     Gcf,
+    /// LCX1: by file or by place, where the tool has such a form; what [`Format::Auto`] chooses elsewhere.
+    Lcx,
     /// Markdown, for people. It is not read back.
     Markdown,
     /// Plain text as a layout writes it ([`Layout::text`]): source with its line numbers, places as `path:first-last`. It is not read back.
@@ -33,7 +35,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them, in the order help lists them.
+    /// Those that are asked for by name, in the order help lists them. (`lcx` is read; it is written where `auto` finds it shortest.)
     pub const ALL: [Self; 6] = [Self::Auto, Self::Text, Self::Json, Self::Gcx, Self::Gcf, Self::Markdown];
 
     /// Its name as an argument.
@@ -42,6 +44,7 @@ impl Format {
             Self::Json => "json",
             Self::Gcx => "gcx",
             Self::Gcf => "gcf",
+            Self::Lcx => "lcx",
             Self::Markdown => "markdown",
             Self::Text => "text",
             Self::Auto => "auto",
@@ -61,6 +64,7 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Self, String> {
         match name {
             "gcx1" => Ok(Self::Gcx),
+            "lcx" | "lcx1" => Ok(Self::Lcx),
             "md" => Ok(Self::Markdown),
             _ => Self::ALL
                 .into_iter()
@@ -84,10 +88,16 @@ pub struct Encoded {
 pub enum Error {
     /// As JSON.
     Json(serde_json::Error),
+    /// As JSON that is to lose nothing.
+    Exact(exact::Error),
     /// As GCX1.
     Gcx(gcx::Error),
     /// As GCF.
     Gcf(Box<gcf::Error>),
+    /// As LCX1.
+    Lcx(gcx::Error),
+    /// A request that must be refused.
+    Refused(protocol::Refusal),
     /// Markdown and plain text are not read back.
     Markdown,
 }
@@ -96,8 +106,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json(error) => write!(f, "JSON: {error}"),
+            Self::Exact(error) => write!(f, "JSON: {error}"),
             Self::Gcx(error) => write!(f, "GCX1: {error}"),
             Self::Gcf(error) => write!(f, "GCF: {error}"),
+            Self::Lcx(error) => write!(f, "LCX1: {error}"),
+            Self::Refused(refusal) => write!(f, "GCX1: {refusal}"),
             Self::Markdown => f.write_str("Markdown and plain text are written to be read and cannot be decoded"),
         }
     }
@@ -108,6 +121,21 @@ impl std::error::Error for Error {}
 impl From<serde_json::Error> for Error {
     fn from(error: serde_json::Error) -> Self {
         Self::Json(error)
+    }
+}
+
+impl From<protocol::RequestError> for Error {
+    fn from(error: protocol::RequestError) -> Self {
+        match error {
+            protocol::RequestError::Text(error) => Self::Gcx(error),
+            protocol::RequestError::Refused(refusal) => Self::Refused(refusal),
+        }
+    }
+}
+
+impl From<exact::Error> for Error {
+    fn from(error: exact::Error) -> Self {
+        Self::Exact(error)
     }
 }
 
@@ -133,8 +161,18 @@ pub fn encode<T: Serialize + ?Sized>(
 ) -> Result<Encoded, Error> {
     let text = match format {
         Format::Json => serde_json::to_string(value)?,
-        Format::Gcx => gcx::to_string_with(layout, value)?,
+        Format::Gcx => write_gcx(value, layout)?,
         Format::Gcf => gcf::to_string(value)?,
+        Format::Lcx => {
+            let value = serde_json::to_value(value)?;
+            match lcx::to_string(layout, &value) {
+                Some(text) => text,
+                None => {
+                    let json = value.to_string();
+                    return Ok(choose(&value, json, layout, tokenizer));
+                }
+            }
+        }
         Format::Markdown | Format::Text => text(&serde_json::to_value(value)?, layout),
         Format::Auto => {
             let json = serde_json::to_string(value)?;
@@ -170,9 +208,10 @@ pub fn decode(text: &str) -> Result<Value, Error> {
 /// Reads a text in a known format; `Auto` detects it.
 pub fn decode_from(text: &str, format: Format) -> Result<Value, Error> {
     match format {
-        Format::Json => Ok(serde_json::from_str(text)?),
-        Format::Gcx => Ok(decode_gcx(text)?),
+        Format::Json => Ok(exact::from_json(text)?),
+        Format::Gcx => decode_gcx(text),
         Format::Gcf => decode_gcf(text),
+        Format::Lcx => lcx::from_str(text).map_err(Error::Lcx),
         Format::Markdown | Format::Text => Err(Error::Markdown),
         Format::Auto => decode(text),
     }
@@ -183,6 +222,8 @@ pub fn detect(text: &str) -> Format {
     let start = text.trim_start_matches(['\u{feff}', '\n', '\r', ' ']);
     if start.starts_with("GCF ") {
         Format::Gcf
+    } else if start.starts_with("LCX") {
+        Format::Lcx
     } else if start.starts_with("GCX") || start.starts_with('#') {
         Format::Gcx
     } else {
@@ -190,12 +231,37 @@ pub fn detect(text: &str) -> Format {
     }
 }
 
+/// A value in GCX1. One under the name of a shape of the protocol must have that shape.
+fn write_gcx<T: Serialize + ?Sized>(value: &T, layout: &Layout) -> Result<String, Error> {
+    match protocol::layout(layout.tool) {
+        Some(layout) => Ok(protocol::encode(layout, serde_json::to_value(value)?)?),
+        None => Ok(gcx::to_string_with(layout, value)?),
+    }
+}
+
+/// The value of a GCX1 text, whose shapes of the protocol must have their shape.
+fn decode_gcx(text: &str) -> Result<Value, Error> {
+    Ok(gcx::to_value(&check_gcx(text)?)?)
+}
+
+/// A GCX1 text that keeps all rules, those of the protocol's shapes too. It can be serialized without building its value.
+pub fn check_gcx(text: &str) -> Result<gcx::Document<'_>, Error> {
+    let document = gcx::Document::parse(text)?;
+    for (tool, part) in document.parts() {
+        protocol::check(&tool, part)?;
+    }
+    Ok(document)
+}
+
 /// A GCF text of either profile: a graph with sources behind it is a pack or what changed in one.
 fn decode_gcf(text: &str) -> Result<Value, Error> {
+    if let Some(unchanged) = gcf::unchanged(text) {
+        return Ok(unchanged);
+    }
     let header = text.lines().next().unwrap_or_default();
     let says = |field: &str| header.split(' ').any(|word| word == field);
     if !says("profile=graph") {
-        return Ok(gcf::from_str(text)?);
+        return Ok(gcf::from_str_with(text, &gcf::DecodeOptions::accepting())?);
     }
     let (graph, sources) = match text.find("\nsources ") {
         Some(end) => (&text[..=end], Some(&text[end + 1..])),
@@ -213,26 +279,6 @@ fn decode_gcf(text: &str) -> Result<Value, Error> {
     }?)
 }
 
-/// A GCX1 text whose header is that of a known layout is read by it, so that its types are certain.
-fn decode_gcx(text: &str) -> gcx::Result<Value> {
-    match gcx::Reader::new(text).next_line()? {
-        // Read as a table where it is none after all: a name may end like that by chance.
-        Some(gcx::Line::Header(header)) if dense::opens(&header) => match dense::from_str(text) {
-            Some(value) => Ok(value),
-            None => gcx::from_str(text),
-        },
-        Some(gcx::Line::Header(header)) if places::opens(&header) => match places::from_str(text) {
-            Some(value) => Ok(value),
-            None => gcx::from_str(text),
-        },
-        Some(gcx::Line::Header(header)) => match answers::layout_for(&header) {
-            Some(layout) => gcx::value_with(layout, text),
-            None => gcx::from_str(text),
-        },
-        _ => gcx::from_str(text),
-    }
-}
-
 /// Texts longer than this in all are estimated first, and counted only where the estimate leaves doubt.
 const COUNT_ALL_BELOW: usize = 8 << 10;
 
@@ -240,7 +286,7 @@ const COUNT_ALL_BELOW: usize = 8 << 10;
 /// 15 % too high. (Of a few words an estimate may be off by a quarter; they are counted.)
 const DOUBT: f64 = 0.35;
 
-/// An answer by file or by place in less than this share of JSON's bytes is taken as it is: it says the same words as the other
+/// An LCX1 text in less than this share of JSON's bytes is taken as it is: it says the same words as the other
 /// forms and leaves more out, and counting them all would take longer than writing it.
 const CLEARLY: (usize, usize) = (6, 10);
 
@@ -259,20 +305,19 @@ fn choose(value: &Value, json: String, layout: &Layout, tokenizer: Tokenizer) ->
             text: write(value),
         };
     }
-    let dense = dense::to_string(layout, value).or_else(|| places::to_string(layout, value));
     let is_short = |text: &String| text.len() * CLEARLY.1 < json.len() * CLEARLY.0;
-    let dense = match dense {
-        Some(text) if is_short(&text) && is_faithful(value, layout, Format::Gcx, &text) => {
-            let format = Format::Gcx;
+    let own = match lcx::to_string(layout, value) {
+        Some(text) if is_short(&text) && is_faithful(value, layout, Format::Lcx, &text) => {
+            let format = Format::Lcx;
             return Encoded { format, text };
         }
-        dense => dense,
+        own => own,
     };
     let mut candidates = vec![(Format::Json, json)];
     // A form that cannot carry this value at all is no candidate.
-    candidates.extend(gcx::to_string_with(layout, value).ok().map(|text| (Format::Gcx, text)));
+    candidates.extend(write_gcx(value, layout).ok().map(|text| (Format::Gcx, text)));
     candidates.extend(gcf::to_string(value).ok().map(|text| (Format::Gcf, text)));
-    candidates.extend(dense.map(|text| (Format::Gcx, text)));
+    candidates.extend(own.map(|text| (Format::Lcx, text)));
     let mut costs: Vec<usize> = if candidates.iter().map(|(_, text)| text.len()).sum::<usize>() < COUNT_ALL_BELOW {
         candidates.iter().map(|(_, text)| tokenizer.count(text)).collect()
     } else {
@@ -306,9 +351,8 @@ fn choose(value: &Value, json: String, layout: &Layout, tokenizer: Tokenizer) ->
 /// Whether the text decodes to the same facts. Formats may spell a number differently (`1.0` as `1`), never change it.
 fn is_faithful(value: &Value, layout: &Layout, format: Format, text: &str) -> bool {
     let decoded = match format {
-        Format::Gcx => dense::from_str(text)
-            .or_else(|| places::from_str(text))
-            .or_else(|| gcx::value_with(layout, text).ok()),
+        Format::Gcx => gcx::value_with(layout, text).ok(),
+        Format::Lcx => lcx::from_str(text).ok(),
         Format::Gcf => gcf::from_str(text).ok(),
         Format::Json | Format::Markdown | Format::Text | Format::Auto => return format == Format::Json,
     };

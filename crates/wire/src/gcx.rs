@@ -13,6 +13,7 @@
 
 mod cell;
 mod decode;
+mod document;
 mod encode;
 mod error;
 mod json_cell;
@@ -24,11 +25,15 @@ mod shape;
 mod stop;
 mod table;
 mod text;
+mod transcode;
 mod writer;
 
-pub(crate) use decode::opens;
+pub(crate) use decode::to_value;
 pub use decode::{from_slice, from_str, from_str_with, value_with};
+pub use document::Document;
+pub(crate) use document::opens;
 pub use encode::{to_string, to_string_in_one_section, to_string_with};
 pub use error::{Error, ErrorKind, Result};
+pub(crate) use reader::parse_header;
 pub use reader::{Header, Line, Reader, row_values};
 pub use writer::Writer;

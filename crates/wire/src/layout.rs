@@ -75,6 +75,8 @@ pub enum Kind {
     List,
     /// Any nested value, as compact JSON.
     Json,
+    /// A text, or a list of texts as compact JSON.
+    Names,
 }
 
 impl<'a> Layout<'a> {
@@ -185,6 +187,11 @@ impl Column {
         Self::new(name, Kind::Json, about)
     }
 
+    /// A column of texts or lists of texts.
+    pub const fn names(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, Kind::Names, about)
+    }
+
     /// The value may be absent.
     pub const fn optional(self) -> Self {
         Self { optional: true, ..self }
@@ -201,6 +208,7 @@ impl Kind {
             Self::Flag => "bool",
             Self::List => "list",
             Self::Json => "json",
+            Self::Names => "string or list",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How is a value said in few tokens, and read back?
 //!
-//! One typed value has four projections: JSON, GCX1 ([`gcx`]), GCF ([`gcf`]) and Markdown ([`markdown`]). [`encode`] says it in
-//! the one asked for, or in the shortest; [`decode`] reads any of the lossless three.
+//! One typed value has five projections: JSON, GCX1 ([`gcx`]), GCF ([`gcf`]), LCX1 (`lcx`, for the tools that have it) and Markdown
+//! ([`markdown`]). [`encode`] says it in the one asked for, or in the shortest; [`decode`] reads any of the lossless four.
 //!
 //! API boundary: nothing here reads files, opens sockets or starts processes, and nothing depends on another crate of the
 //! workspace. Answers come in as plain serde values with a [`layout::Layout`] beside them.
@@ -15,10 +15,12 @@ extern crate self as wire;
 pub mod layout;
 pub mod answers;
 mod dense;
+pub mod exact;
 pub mod excerpt;
 mod format;
 pub mod gcf;
 pub mod gcx;
+mod lcx;
 mod line_edit;
 pub mod markdown;
 mod places;
@@ -26,4 +28,4 @@ pub mod protocol;
 pub mod session;
 pub mod tokens;
 
-pub use format::{Encoded, Error, Format, decode, decode_from, detect, encode, encode_with_json, same};
+pub use format::{Encoded, Error, Format, check_gcx, decode, decode_from, detect, encode, encode_with_json, same};

@@ -6,9 +6,8 @@
 //! server is complete, nothing was cut, the total is the number of rows), and texts stand at the end as they are, line by line: an
 //! escaped line break, tab or quote costs a token each.
 //!
-//! The text is a GCX1 section named `<tool>.at`; its header says under `text=` how many lines of which member follow the
-//! rows. [`from_str`] gives back the answer itself. Whatever does not fit the shape is no error: [`to_string`] gives nothing and
-//! the answer is said otherwise.
+//! The text is LCX1 ([`crate::lcx`]); its header says under `text=` how many lines of which member follow the rows. Whatever does
+//! not fit the shape is no error: [`to_string`] gives nothing and the answer is said otherwise.
 
 mod folder;
 mod rows;
@@ -17,10 +16,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::gcx::{Header, Line, Reader};
+use crate::gcx::Header;
 use crate::layout::Layout;
-
-const SUFFIX: &str = ".at";
+use crate::lcx::{self, TAG};
 
 /// One tool's answers.
 struct Shape {
@@ -77,9 +75,9 @@ const NUMBERS: &[&str] = &[
 ];
 const FLAGS: &[&str] = &["complete", "truncated"];
 
-/// Whether the header opens such a section.
-pub(crate) fn opens(header: &Header) -> bool {
-    shape_of(&header.tool).is_some()
+/// Whether answers of this tool are said by place.
+pub(crate) fn has(tool: &str) -> bool {
+    shape_of(tool).is_some()
 }
 
 /// The answer by file, if it has that form.
@@ -118,7 +116,7 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
     }
     // Names are single words of ours; the order is the alphabet's, as in any header.
     entries.sort();
-    let mut out = format!("GCX1 tool={}{SUFFIX} fields={}", shape.tool, rows.fields);
+    let mut out = format!("{TAG} tool={} fields={}", shape.tool, rows.fields);
     for (name, value) in &entries {
         write!(out, " {name}={value}").ok()?;
     }
@@ -143,13 +141,9 @@ pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
 }
 
 /// The answer that such a text says, if it is one.
-pub(crate) fn from_str(text: &str) -> Option<Value> {
-    let Some(Line::Header(header)) = Reader::new(text).next_line().ok()? else {
-        return None;
-    };
+pub(crate) fn from_str(header: &Header, body: &str) -> Option<Value> {
     let shape = shape_of(&header.tool)?;
-    let text = text.strip_suffix('\n')?;
-    let lines: Vec<&str> = text.split('\n').skip(1).collect();
+    let lines: Vec<&str> = lcx::lines(body).collect();
     let mut texts: Vec<(&str, usize)> = Vec::new();
     for counted in header.entry("text").into_iter().flat_map(|entry| entry.split(',')) {
         let (name, count) = counted.split_once(':')?;
@@ -163,7 +157,7 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
     let mut members = Map::new();
     for (name, value) in &header.entries {
         let value = match name.as_str() {
-            "text" | "at" => continue,
+            "text" | "at" | "rows" => continue,
             name if name.contains('.') => continue,
             name if NUMBERS.contains(&name) => Value::from(value.parse::<u64>().ok()?),
             name if FLAGS.contains(&name) => Value::from(value.parse::<bool>().ok()?),
@@ -180,7 +174,7 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
         members.insert(name.to_string(), these.join("\n").into());
         text_lines = rest;
     }
-    let rows = rows::read(shape.body, &header, file_of(&members), row_lines)?;
+    let rows = rows::read(shape.body, header, file_of(&members), row_lines)?;
     for name in shape.usual {
         if !members.contains_key(*name) {
             members.insert((*name).to_string(), usual(name, shape.body, &rows, &members)?);
@@ -191,7 +185,6 @@ pub(crate) fn from_str(text: &str) -> Option<Value> {
 }
 
 fn shape_of(tool: &str) -> Option<&'static Shape> {
-    let tool = tool.strip_suffix(SUFFIX)?;
     SHAPES.iter().find(|shape| shape.tool == tool)
 }
 
@@ -244,13 +237,13 @@ fn is_word(text: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{from_str, to_string};
     use crate::layout::Layout;
+    use crate::lcx::{from_str, to_string};
 
     /// The text, after making sure that it says the same.
     fn said(tool: &str, value: Value) -> String {
         let text = to_string(&Layout::generic(tool), &value).unwrap();
-        assert_eq!(from_str(&text).as_ref(), Some(&value), "{text}");
+        assert_eq!(from_str(&text).unwrap(), value, "{text}");
         text
     }
 
@@ -265,7 +258,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "GCX1 tool=find_references.at fields=lines:column of=a/b.py:1:5 server=x\n\
+            "LCX1 tool=find_references fields=lines:column of=a/b.py:1:5 server=x rows=5\n\
              \t2,40:5 3:9\nc.py\t7:1\n./\nmain.py\t1:1\nz/y/x.py\t1:1\n"
         );
         said(
@@ -286,7 +279,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "GCX1 tool=list_symbols.at fields=name,lines,kind,sig path=a.py server=x\n\
+            "LCX1 tool=list_symbols fields=name,lines,kind,sig path=a.py server=x rows=4\n\
              A\t1:9\ttype\nA.f\t2:4\t\tf(a)\\t\n.x\t3\tvariable\ng\t11:12\n"
         );
     }
@@ -306,7 +299,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "GCX1 tool=get_diagnostics.at fields=severity,code,message,lines:column server=x\n\
+            "LCX1 tool=get_diagnostics fields=severity,code,message,lines:column server=x rows=3\n\
              a.py\nerror\tno\tis not\t1,7:2\nerror\tno\tother\\nline\t3:1\n"
         );
         // In an order that places do not give, each stands alone.
@@ -340,8 +333,8 @@ mod tests {
         assert_eq!(
             text,
             format!(
-                "GCX1 tool=explore_symbol.at fields=caller,line,lines:column at=3:5 id=a/b.py::f lines=3:9 \
-                 server=x text=about:1,source:6\n\t1\ng\t20\t21,22:1\n./\nc.py\nh\t1\t\nz.py\t3\n\n{source}\n"
+                "LCX1 tool=explore_symbol fields=caller,line,lines:column at=3:5 id=a/b.py::f lines=3:9 \
+                 server=x text=about:1,source:6 rows=13\n\t1\ng\t20\t21,22:1\n./\nc.py\nh\t1\t\nz.py\t3\n\n{source}\n"
             )
         );
     }
@@ -357,12 +350,12 @@ mod tests {
             assert_eq!(to_string(&Layout::generic("find_references"), &value), None);
         }
         for text in [
-            "GCX1 tool=find_references.at fields=a text=note:99\n",
-            "GCX1 tool=find_references.at fields=a text=note:18446744073709551615\n",
-            "GCX1 tool=find_references.at fields=a total=x\n",
-            "GCX1 tool=explore_symbol.at fields=a at=1:1\n",
+            "LCX1 tool=find_references fields=a text=note:99 rows=0\n",
+            "LCX1 tool=find_references fields=a text=note:18446744073709551615 rows=0\n",
+            "LCX1 tool=find_references fields=a total=x rows=0\n",
+            "LCX1 tool=explore_symbol fields=a at=1:1 rows=0\n",
         ] {
-            assert_eq!(from_str(text), None, "{text}");
+            assert!(from_str(text).is_err(), "{text}");
         }
     }
 }

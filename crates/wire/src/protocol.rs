@@ -3,7 +3,10 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::gcx::{self, Error, ErrorKind, Line, Reader, Writer, row_values};
+use crate::layout::Layout;
 
 /// A fan-out request names a repository that the workspace does not have.
 pub const UNKNOWN_REPO: &str = "unknown_repo";
@@ -240,8 +243,21 @@ pub fn decode_tool_request(text: &str) -> Result<ToolRequest, RequestError> {
     Ok(ToolRequest { tool, target })
 }
 
+/// Whether a list names every repository and single ones beside: which of both is meant cannot be known.
+pub fn is_mixed<T: AsRef<str>>(repos: &[T]) -> bool {
+    repos.len() > 1 && repos.iter().any(|repo| repo.as_ref() == EVERY_REPO)
+}
+
+/// What to do about such a list.
+pub const EVERY_REPO_ALONE: &str = "`*` is every repository: give it alone, or give names";
+
 /// Refuses a request for repositories that are not in the workspace.
 pub fn check_repos(request: &ToolRequest, workspace: &[&str]) -> Result<(), Refusal> {
+    if let Target::FanOut(repos) = &request.target
+        && is_mixed(repos)
+    {
+        return Err(refusal(WRONG_REPO_SHAPE, EVERY_REPO_ALONE, &request.tool));
+    }
     let unknown = |repo: &&str| *repo != EVERY_REPO && !workspace.contains(repo);
     let repos: Vec<&str> = match &request.target {
         Target::Repo(repo) => vec![repo],
@@ -279,12 +295,43 @@ fn target(tool: &str, scope: Scope, cell: &str) -> Result<Target, RequestError> 
             let repos = list().and_then(|list| serde_json::from_value::<Vec<String>>(list).ok());
             match repos {
                 Some(repos) if repos.is_empty() => refuse(MISSING_REPO_LIST, "the list of repositories is empty"),
+                Some(repos) if is_mixed(&repos) => refuse(WRONG_REPO_SHAPE, EVERY_REPO_ALONE),
                 Some(repos) if !repos.iter().any(String::is_empty) => Ok(Target::FanOut(repos)),
                 _ => refuse(WRONG_REPO_SHAPE, "give a JSON list of repository names"),
             }
         }
     }
 }
+
+/// Checks a section that is one of the three shapes by its name; any other is left to its own rules.
+pub(crate) fn check(tool: &str, text: &str) -> Result<(), RequestError> {
+    match tool {
+        DEFINITIONS => decode_tool_definitions(text).map(drop).map_err(RequestError::Text),
+        REQUEST => decode_tool_request(text).map(drop),
+        ERROR => decode_error(text).map(drop).map_err(RequestError::Text),
+        _ => Ok(()),
+    }
+}
+
+/// The layout of one of the three shapes, by its name.
+pub(crate) fn layout(tool: &str) -> Option<&'static Layout<'static>> {
+    let is_shape = [DEFINITIONS, REQUEST, ERROR].contains(&tool);
+    is_shape.then(|| crate::answers::layout_of(tool)).flatten()
+}
+
+/// Writes a value as one of the three shapes demands.
+pub(crate) fn encode(layout: &Layout<'static>, mut value: Value) -> Result<String, RequestError> {
+    if let (DEFINITIONS, Value::Array(rows)) = (layout.tool, &mut value) {
+        rows.sort_by(|one, other| one["name"].as_str().cmp(&other["name"].as_str()));
+    }
+    let text = gcx::to_string_with(layout, &value)?;
+    check(layout.tool, &text)?;
+    Ok(text)
+}
+
+const DEFINITIONS: &str = "tool_definitions";
+const REQUEST: &str = "tool_request";
+const ERROR: &str = "error";
 
 fn refusal(code: &str, message: &str, detail: &str) -> Refusal {
     Refusal {

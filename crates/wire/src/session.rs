@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::dense::{self, Known};
+use crate::dense::Known;
 use crate::gcf::graph::{Session as GraphSession, SessionLimits};
 use crate::layout::Layout;
+use crate::{Format, lcx};
 
 /// What a row may say of a symbol besides its id; the rest of a row belongs to the answer.
 const ATTRIBUTES: &[&str] = &[
@@ -142,8 +143,8 @@ impl Session {
 
     /// The answer by file, with the symbols of earlier answers by their names alone; none where it has no such form.
     pub fn by_name(&self, layout: &Layout, value: &Value) -> Option<String> {
-        let text = dense::to_string_knowing(layout, value, &self.known)?;
-        let read = dense::from_str_knowing(&text, &self.known)?;
+        let text = lcx::to_string_knowing(layout, value, &self.known)?;
+        let read = lcx::from_str_knowing(&text, &self.known).ok()?;
         crate::same(&read, value).then_some(text)
     }
 
@@ -516,9 +517,11 @@ impl SessionReader {
         let unreadable = |error: crate::Error| UnknownReference {
             found: error.to_string(),
         };
-        let value = match dense::from_str_knowing(text, &self.known) {
-            Some(value) => value,
-            None => self.expand(&crate::decode(text).map_err(unreadable)?)?,
+        let value = match crate::detect(text) {
+            Format::Lcx => {
+                lcx::from_str_knowing(text, &self.known).map_err(|error| unreadable(crate::Error::Lcx(error)))?
+            }
+            _ => self.expand(&crate::decode(text).map_err(unreadable)?)?,
         };
         self.known.note(&value);
         Ok(value)

@@ -16,6 +16,33 @@ fn choose(value: &Value) -> Encoded {
     encoded
 }
 
+/// What the server says of a copy that is still right is no empty answer.
+#[test]
+fn unchanged_is_read_as_unchanged() {
+    let root = format!("sha256:{}", "a".repeat(64));
+    let graph = format!("GCF profile=graph tool=context_for_task unchanged=true pack_root={root} symbols=17\n");
+    assert_eq!(
+        wire::decode(&graph).unwrap(),
+        json!({"unchanged": true, "pack_root": root, "symbols": 17})
+    );
+    let rows = format!("GCF profile=generic tool=get_callers unchanged=true pack_root={root} count=3\n");
+    assert_eq!(
+        wire::decode(&rows).unwrap(),
+        json!({"unchanged": true, "pack_root": root, "count": 3})
+    );
+}
+
+#[test]
+fn search_text_says_the_same_in_every_format() {
+    let value = json!({"matches": [{"path": "a.py", "line": 3, "text": "def f():", "symbol": "f"}], "total": 1, "files": 1,
+        "searched": 9, "truncated": false});
+    let layout = wire::answers::layout_of("search_text").expect("a layout");
+    for format in [Format::Json, Format::Gcx, Format::Gcf, Format::Lcx, Format::Auto] {
+        let text = wire::encode(&value, layout, format, Tokenizer::O200k).unwrap().text;
+        assert!(wire::same(&wire::decode(&text).unwrap(), &value), "{text}");
+    }
+}
+
 #[test]
 fn tiny_and_sparse_answers_stay_json() {
     assert_eq!(choose(&json!({"not_modified": true})).format, Format::Json);

@@ -72,7 +72,7 @@ fn callers_stand_under_their_file_with_the_lines_of_their_calls() {
         ..SubGraph::default()
     };
     expect![[r#"
-        GCX1 tool=get_callers.by_file fields=line+symbol,to,kind calls=ast_resolved/0.95 calls2=ast_inferred/0.6 total_nodes=6
+        LCX1 tool=get_callers fields=line+symbol,to,kind calls=ast_resolved/0.95 calls2=ast_inferred/0.6 total_nodes=6 rows=10
         lib/load.py
         3 load
         app/main.py
@@ -105,7 +105,7 @@ fn what_is_the_same_in_every_row_is_said_once() {
         ..FindUsages::default()
     };
     expect![[r#"
-        GCX1 tool=find_usages.by_file fields=line+symbol all.to=lib/load.py::load calls=ast_resolved/0.95 total=3
+        LCX1 tool=find_usages fields=line+symbol all.to=lib/load.py::load calls=ast_resolved/0.95 total=3 rows=5
         a.py
         3 f
         9 g
@@ -144,7 +144,7 @@ fn what_many_begin_with_is_said_once() {
     let text = check(&SubGraph::GET_CALLERS, &answer);
     let lines: Vec<&str> = text.lines().take(10).collect();
     expect![[r#"
-        GCX1 tool=get_callers.by_file fields=line+symbol calls=ast_resolved/0.95 total_nodes=17 under=pkg/volume/plugins/
+        LCX1 tool=get_callers fields=line+symbol calls=ast_resolved/0.95 total_nodes=17 under=pkg/volume/plugins/ rows=23
         /lib/load.py
         3 load
         /pkg/volume/plugins/7.d/0.go
@@ -189,7 +189,7 @@ fn what_cannot_be_derived_is_not_dropped() {
 
 #[test]
 fn a_broken_text_is_an_error_or_a_table_never_a_panic() {
-    let header = "GCX1 tool=get_callers.by_file fields=symbol,line,at,kind,name edge=calls/ast_resolved/0.95 edges=out";
+    let header = "LCX1 tool=get_callers fields=symbol,line,at,kind,name edge=calls/ast_resolved/0.95 edges=out";
     for body in [
         "f\t1\t9>4",
         "p\nf\tx",
@@ -200,8 +200,8 @@ fn a_broken_text_is_an_error_or_a_table_never_a_panic() {
     ] {
         let _ = wire::decode(&format!("{header}\n{body}\n"));
     }
-    let _ = wire::decode("GCX1 tool=get_callers.by_file fields=x\np\nf\t1\n");
-    let _ = wire::decode("GCX1 tool=other.by_file fields=x,y\np\nf\t1\n");
+    let _ = wire::decode("LCX1 tool=get_callers fields=x\np\nf\t1\n");
+    let _ = wire::decode("LCX1 tool=other fields=x,y\np\nf\t1\n");
 }
 
 fn graphs() -> impl Strategy<Value = SubGraph> {
@@ -259,12 +259,13 @@ fn a_source_stands_as_it_is() {
     let layout = &wire::answers::SymbolSource::LAYOUT;
     let text = "    def add(self, item):\n\t\t\"\"\"Adds.\"\"\"\n        self.items.append(item)\n";
     expect![[r#"
-        GCX1 tool=get_symbol_source.by_file fields=symbol,lines,kind etag=2da912f8 sig=19 source=4
+        LCX1 tool=get_symbol_source fields=symbol,lines,kind etag=2da912f8 sig=19 source=4 rows=6
         shop/cart.py
         Cart.add	12:14
             def add(self, item):
         		"""Adds."""
                 self.items.append(item)
+
     "#]]
     .assert_eq(&check(layout, &source(text, Some("def add(self, item)"), 12)));
     check(layout, &source(text, Some("def add(self,\titem) -> None"), 10));
@@ -300,7 +301,7 @@ fn lines_that_match_stand_under_their_file() {
     ];
     let all = json!({"matches": rows, "total": 4, "files": 2, "searched": 30, "truncated": false, "etag": "75faf369"});
     expect![[r#"
-        GCX1 tool=search_text.by_file fields=line+text,symbol searched=30 etag=75faf369
+        LCX1 tool=search_text fields=line+text,symbol searched=30 etag=75faf369 rows=6
         shop/cart.py
         12 def add(self, item):	Cart.add
         14 self.add(\tparent)	"
@@ -337,7 +338,7 @@ fn tests_to_run_stand_under_their_file() {
         "total": 3, "truncated": false, "etag": "cd5f9ac6",
     });
     expect![[r#"
-        GCX1 tool=get_test_targets.by_file fields=distance+tests total=3 etag=cd5f9ac6
+        LCX1 tool=get_test_targets fields=distance+tests total=3 etag=cd5f9ac6 rows=6
         tests/shop/test_cart.py
         1 CartTests.test_add,.test_drop
         test_views.py
@@ -416,7 +417,7 @@ fn contracts_stand_under_their_type() {
     let value = json!({"contracts": rows, "total": 3, "truncated": false, "etag": "75faf369",
         "inferred": "2 calls of the project's own route"});
     expect![[r#"
-        GCX1 tool=contracts.list.by_file fields=contract,providers,consumers,service service=shop total=3 etag=75faf369
+        LCX1 tool=contracts.list fields=contract,providers,consumers,service service=shop total=3 etag=75faf369 rows=6
         	inferred	2 calls of the project's own route
         http:
         GET /orders/{id}	shop/api/orders.py::show	web/api/client.ts::load
@@ -452,7 +453,7 @@ fn groups_stand_above_the_symbols_that_stand_for_them() {
     });
     let text = check(&Layout::generic("communities"), &value);
     expect![[r#"
-        GCX1 tool=communities.by_file fields=community+size+cohesion+directory,symbols modularity=-0.25 total=9 next_cursor=Kh8 etag=e1 truncated=true
+        LCX1 tool=communities fields=community+size+cohesion+directory,symbols modularity=-0.25 total=9 next_cursor=Kh8 etag=e1 truncated=true rows=9
         	incomplete	4 of 5 files
         465 40 1.0 pkg/volume/csi
         pkg/volume/plugins.go	Spec,Spec.Name,.Path
@@ -488,7 +489,7 @@ fn steps_refer_to_the_symbols_of_those_above() {
     });
     let text = check(&Layout::generic("plan_turn"), &value);
     expect![[r#"
-        GCX1 tool=plan_turn.by_file fields=tool+argument,why etag=e1
+        LCX1 tool=plan_turn fields=tool+argument,why etag=e1 rows=6
         	incomplete	4 of 5 files
         explain_symbol id=shop/cart.py::Cart.add	what surrounds it: shares words: cart
         explain_symbol id=shop/views.py::checkout	…: shares words: check

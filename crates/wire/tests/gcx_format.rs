@@ -165,6 +165,91 @@ fn both_spellings_are_read() {
     );
 }
 
+/// Sections that do not belong together are answers of their own, and none is lost.
+#[test]
+fn texts_behind_each_other_are_all_kept() {
+    for (text, value) in [
+        (
+            "GCX1 tool=x fields=a\n1\nGCX1 tool=y fields=a\n2\n",
+            json!([{"tool": "x", "answer": {"a": 1}}, {"tool": "y", "answer": {"a": 2}}]),
+        ),
+        (
+            "GCX1 tool=x.rows fields=a\n1\nGCX1 tool=x.rows fields=a\n2\n",
+            json!([{"tool": "x.rows", "answer": {"a": 1}}, {"tool": "x.rows", "answer": {"a": 2}}]),
+        ),
+        (
+            "GCX1 tool=x.a fields=n\n1\nGCX1 tool=x.b fields=n\n2\nGCX1 tool=y.a fields=n\n3\nGCX1 tool=y.b fields=n\n",
+            json!([
+                {"tool": "x", "answer": {"a": [{"n": 1}], "b": [{"n": 2}]}},
+                {"tool": "y", "answer": {"a": [{"n": 3}], "b": []}},
+            ]),
+        ),
+        (
+            "GCX1 tool=x fields=value\nlead\nGCX1 tool=x.a fields=n\n2\n",
+            json!({"value": "lead", "a": [{"n": 2}]}),
+        ),
+    ] {
+        assert_eq!(gcx::from_str(text).unwrap(), value, "{text}");
+        assert_eq!(wire::decode(text).unwrap(), value, "{text}");
+    }
+    // Answers of tools with a layout keep its types.
+    let one =
+        "GCX1 tool=contracts.orphans fields=contract_id,side,repo,symbol total=1 truncated=false\nc\tprovider\t42\ts\n";
+    let two = wire::decode(&[one, one].concat()).unwrap();
+    assert_eq!(
+        (two[1]["tool"].as_str(), two[1]["answer"]["orphans"][0]["repo"].as_str()),
+        (Some("contracts.orphans"), Some("42"))
+    );
+    // What would have to be dropped is refused instead.
+    for text in [
+        "GCX1 tool=x fields=a,b,a\n1\t2\t3\n",
+        "GCX1 tool=x fields=a total=1 total=2\n1\n",
+        "GCX1 tool=x.a fields=n a=1\n1\n",
+        "GCX1 tool=x fields=a\n1\nGCX1 tool=x.a fields=n\n2\n",
+    ] {
+        assert!(gcx::from_str(text).is_err(), "{text}");
+    }
+}
+
+/// An empty cell is an absent member wherever it is, unless the header says that it is null or the empty text.
+#[test]
+fn an_empty_cell_means_one_thing() {
+    for (text, value) in [
+        ("GCX1 tool=t fields=a,b\n1\t\n", json!({"a": 1})),
+        ("GCX1 tool=t fields=a,b rows=1\n1\t\n", json!([{"a": 1}])),
+        ("GCX1 tool=t fields=a,b rows=1\n1\n", json!([{"a": 1}])),
+        ("GCX1 tool=t fields=a rows=2\n\n1\n", json!([{}, {"a": 1}])),
+        ("GCX1 tool=t fields=a,b null=b\n1\t\n", json!({"a": 1, "b": null})),
+        ("GCX1 tool=t fields=a,b empty=b\n1\n", json!({"a": 1, "b": ""})),
+        (
+            "GCX1 tool=t fields=a rows=2 null=a\n\n1\n",
+            json!([{"a": null}, {"a": 1}]),
+        ),
+    ] {
+        assert_eq!(gcx::from_str(text).unwrap(), value, "{text}");
+    }
+}
+
+/// A number that would be rounded and JSON with a key twice stay the text that they are.
+#[test]
+fn cells_that_no_value_holds_are_text() {
+    let text = "GCX1 tool=t fields=a,b,c\n12345678901234567890123\t{\"a\":1,\"a\":2}\t[12345678901234567890123]\n";
+    assert_eq!(
+        gcx::from_str(text).unwrap(),
+        json!({"a": "12345678901234567890123", "b": "{\"a\":1,\"a\":2}", "c": "[12345678901234567890123]"})
+    );
+}
+
+/// A counted section whose last line has no end was cut, wherever in the line.
+#[test]
+fn a_text_cut_inside_its_last_row_is_refused() {
+    let text = "GCX1 tool=t fields=a,b rows=2\n1\tx\n22\tyy\n";
+    assert!(gcx::from_str(text).is_ok());
+    for end in 0..text.len() {
+        assert!(gcx::from_str(&text[..end]).is_err(), "{:?}", &text[..end]);
+    }
+}
+
 #[test]
 fn errors_say_where_what_and_what_to_do() {
     for (text, kind, message) in [

@@ -115,10 +115,57 @@ fn ten_megabytes_on_one_line() {
     assert_eq!(error.kind, wire::gcx::ErrorKind::RowTooLong);
 }
 
+/// What is held is the text: however small the cells, and however much a value of them would take.
 #[test]
-fn many_tiny_rows_are_refused_before_they_fill_memory() {
-    let text = format!("GCX1 tool=t fields=a\n{}", "1\n".repeat(3_000_000));
-    let error = bounded("gcx tiny rows", text.len() + (2 << 20), || wire::gcx::from_str(&text)).unwrap_err();
+fn tables_of_small_cells_are_read_in_memory_that_follows_the_text() {
+    let fields: Vec<String> = (0..50).map(|n| format!("c{n}")).collect();
+    let wide = format!(
+        "GCX1 tool=t fields={} rows=8200\n{}",
+        fields.join(","),
+        format!("{}7\n", "7\t".repeat(49)).repeat(8_200)
+    );
+    let thin = format!("GCX1 tool=t fields=a rows=300000\n{}", "1\n".repeat(300_000));
+    let nested = format!("GCX1 tool=t fields=a,b\n{}", "{\"a\":[{}]}\t[[],[]]\n".repeat(60_000));
+    let sections = "GCX1 tool=a fields=a\n".repeat(50_000);
+    for (name, text) in [
+        ("wide", wide),
+        ("thin", thin),
+        ("nested", nested),
+        ("sections", sections),
+    ] {
+        let json = bounded(name, text.len(), || {
+            serde_json::to_string(&wire::gcx::Document::parse(&text).unwrap()).unwrap()
+        });
+        assert_eq!(
+            serde_json::from_str::<Value>(&json).unwrap(),
+            wire::decode(&text).unwrap(),
+            "{name}"
+        );
+    }
+}
+
+/// What Lacon writes it reads, whatever its size.
+#[test]
+fn what_is_written_is_never_refused() {
+    let wide: Value = (0..8_200)
+        .map(|row| {
+            (0..50)
+                .map(|column| (format!("c{column}"), json!(row * column)))
+                .collect::<serde_json::Map<_, _>>()
+        })
+        .map(Value::Object)
+        .collect();
+    let thin: Value = (0..300_000).map(|row| json!({"a": row % 10})).collect();
+    // Names far longer than what stands below them: no table says that in few bytes.
+    let long = "n".repeat(40_000);
+    let named: Value = (0..4_000).map(|row| json!({&long: row})).collect();
+    for value in [wide, thin, named] {
+        let text = wire::gcx::to_string("t", &value).unwrap();
+        assert!(wire::decode(&text).unwrap() == value, "{}", &text[..60]);
+    }
+    // The same from a stranger is refused before anything is built.
+    let text = format!("GCX1 tool=t fields={long}\n{}", "1\n".repeat(400_000));
+    let error = bounded("names", text.len(), || wire::gcx::from_str(&text)).unwrap_err();
     assert_eq!(error.kind, wire::gcx::ErrorKind::TooLarge);
 }
 

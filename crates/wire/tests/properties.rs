@@ -202,6 +202,7 @@ fn answer_of(layout: &'static wire::layout::Layout<'static>) -> impl Strategy<Va
                     wire::layout::Kind::Flag => json!(flag),
                     wire::layout::Kind::List => json!(texts[..at % 4].to_vec()),
                     wire::layout::Kind::Json => json!({"k": text}),
+                    wire::layout::Kind::Names => json!([text]),
                 })
             };
             let mut row = |columns: &[wire::layout::Column]| -> Map<String, Value> {
@@ -238,7 +239,9 @@ fn answer_of(layout: &'static wire::layout::Layout<'static>) -> impl Strategy<Va
 
 #[test]
 fn every_typed_answer_comes_back_in_every_format() {
-    for layout in wire::answers::LAYOUTS {
+    // The shapes of the protocol allow only certain values: `tests/protocol.rs` has those.
+    let is_shape = |tool: &str| ["tool_definitions", "tool_request", "error"].contains(&tool);
+    for layout in wire::answers::LAYOUTS.iter().filter(|layout| !is_shape(layout.tool)) {
         let config = ProptestConfig {
             cases: 600,
             failure_persistence: None,

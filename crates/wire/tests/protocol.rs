@@ -147,3 +147,85 @@ fn errors_need_a_code_both_ways() {
         ErrorKind::RowCount
     );
 }
+
+/// A value under one of the three names is checked by whoever encodes or decodes it, not only by those who call the functions.
+#[test]
+fn encode_and_decode_check_the_shapes() {
+    use serde_json::{Value, json};
+    use wire::layout::Layout;
+    use wire::tokens::Tokenizer;
+    use wire::{Format, decode};
+    let encode = |tool: &str, value: &Value| {
+        let encoded = wire::encode(value, &Layout::generic(tool), Format::Gcx, Tokenizer::O200k);
+        encoded.map(|encoded| encoded.text)
+    };
+    let definitions = json!([{"name": "search", "scope": "repo"}, {"scope": "fan-out", "name": "audit"}]);
+    let text = encode("tool_definitions", &definitions).unwrap();
+    assert_eq!(
+        text,
+        "GCX1 tool=tool_definitions fields=name,scope\naudit\tfan-out\nsearch\trepo\n"
+    );
+    assert_eq!(
+        decode(&text).unwrap(),
+        json!([{"name": "audit", "scope": "fan-out"}, {"name": "search", "scope": "repo"}])
+    );
+    for (value, cell) in [
+        (json!({"tool": "f", "scope": "repo", "repo": "42"}), "42"),
+        (json!({"tool": "f", "scope": "workspace"}), ""),
+        (json!({"tool": "f", "scope": "fan-out", "repo": ["*"]}), "[\"*\"]"),
+    ] {
+        let text = encode("tool_request", &value).unwrap();
+        let scope = value["scope"].as_str().unwrap();
+        assert_eq!(
+            text,
+            format!("GCX1 tool=tool_request fields=tool,scope,repo\nf\t{scope}\t{cell}\n")
+        );
+        assert_eq!(decode(&text).unwrap(), value);
+    }
+    let error = json!({"detail": "web", "code": "unknown_repo", "message": "no such repository"});
+    let text = encode("error", &error).unwrap();
+    assert_eq!(
+        text,
+        "GCX1 tool=error fields=code,message,detail\nunknown_repo\tno such repository\tweb\n"
+    );
+    assert_eq!(decode(&text).unwrap(), error);
+    for (tool, value) in [
+        ("tool_definitions", json!([{"name": "search", "scope": "global"}])),
+        ("tool_definitions", json!([{"name": "search"}])),
+        ("tool_request", json!({"tool": "f", "scope": "repo"})),
+        ("tool_request", json!({"tool": "f", "scope": "repo", "repo": ["a"]})),
+        ("tool_request", json!({"tool": "f", "scope": "workspace", "repo": "a"})),
+        (
+            "tool_request",
+            json!({"tool": "f", "scope": "fan-out", "repo": ["*", "a"]}),
+        ),
+        ("error", json!({"code": "", "message": "", "detail": ""})),
+        ("error", json!({"code": "x", "why": ""})),
+    ] {
+        assert!(encode(tool, &value).is_err(), "{tool} {value}");
+    }
+    for text in [
+        "GCX1 tool=tool_definitions fields=name,scope\nsearch\tglobal\n",
+        "GCX1 tool=tool_definitions fields=name\nsearch\n",
+        "GCX1 tool=tool_request fields=tool,scope,repo\nf\trepo\t\n",
+        "GCX1 tool=tool_request fields=tool,scope,repo\nf\tfan-out\t[\"*\",\"a\"]\n",
+        "GCX1 tool=error fields=code,message,detail\n\tx\ty\n",
+        "GCX1 tool=error fields=code,detail,message\nx\ty\tz\n",
+    ] {
+        assert!(decode(text).is_err(), "{text}");
+    }
+}
+
+/// `*` is every repository; beside other names it means nothing that both sides would agree on.
+#[test]
+fn every_repository_stands_alone() {
+    let mixed = ToolRequest {
+        tool: "audit".into(),
+        target: Target::FanOut(vec![EVERY_REPO.into(), "web".into()]),
+    };
+    assert_eq!(check_repos(&mixed, &["web"]).unwrap_err().code, WRONG_REPO_SHAPE);
+    match encode_tool_request(&mixed).unwrap_err() {
+        RequestError::Refused(refusal) => assert_eq!(refusal.code, WRONG_REPO_SHAPE),
+        RequestError::Text(error) => panic!("{error}"),
+    }
+}

@@ -120,9 +120,8 @@ fn again(
     let wrong = |problem: &str| anyhow!("{}: {problem}", task.name);
     let said = ask(&desk(&workspace, services), &task.text, BUDGET, Some(&base.pack_root))?;
     if said[0].contains(" delta=true") {
-        let delta = graph::decode_delta(&said[0]).map_err(|error| wrong(&error.to_string()))?;
-        let sources = said.get(1).ok_or_else(|| wrong("a delta without sources"))?;
-        let delta = PackDelta::from_gcf(&delta, sources).map_err(|error| wrong(&error.to_string()))?;
+        let delta = wire::decode(&said.concat()).map_err(|error| wrong(&error.to_string()))?;
+        let delta: PackDelta = serde_json::from_value(delta)?;
         let applied = delta.apply(base).map_err(|error| wrong(&error.to_string()))?;
         // Asked for once more, everything must be as the client has it now.
         let check = ask(

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use codeintel::search_code::{CodeFound, SearchCode, SearchDocs, hybrid_search, search_code, search_docs};
 use codeintel::search_symbols::{Search, search_symbols};
-use codeintel::search_text::{SearchText, TextFound, search_text};
+use codeintel::search_text::{SearchText, search_text};
 use codeintel::{Derived, QuestionError, Repository, Workspace};
 use index::build::{Indexer, Options};
+use wire::answers::TextFound;
 
 const FILES: &[(&str, &str)] = &[
     (

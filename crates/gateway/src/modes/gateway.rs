@@ -98,7 +98,7 @@ fn say_cards(cards: &[ChoiceCard], total: usize, format: Format) -> String {
             super::encode(&serde_json::to_value(rows).unwrap_or_default(), format)
         }
         // Bare lines are shorter than any of them.
-        Format::Auto | Format::Text => card::lines(cards, total),
+        Format::Auto | Format::Text | Format::Lcx => card::lines(cards, total),
     }
 }
 

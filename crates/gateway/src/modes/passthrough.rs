@@ -27,7 +27,7 @@ pub(crate) async fn call(call: &Call<'_>) -> Result<CallToolResponse, Refusal> {
     let tool = call.view.catalog.tool(id)?;
     // A client that was shown an output schema is owed the value; one that asked for no format may be reading it.
     let structured = match (&tool.spec.output_schema, call.format) {
-        (None, Format::Gcf | Format::Gcx | Format::Markdown | Format::Text) => Structured::Fold,
+        (None, Format::Gcf | Format::Gcx | Format::Lcx | Format::Markdown | Format::Text) => Structured::Fold,
         _ => Structured::Keep,
     };
     let execution = Execution {

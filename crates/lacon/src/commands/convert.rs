@@ -44,6 +44,10 @@ pub(crate) struct Target {
     #[arg(long, value_name = "NAME", default_value = "o200k")]
     tokenizer: Tokenizer,
 
+    /// GCF as specification 3.6 writes it: a column that is the same in every row stands in the header
+    #[arg(long)]
+    constant_columns: bool,
+
     #[command(flatten)]
     destination: Destination,
 }
@@ -64,12 +68,16 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
 
 /// Reads `text` in `format`.
 pub(crate) fn parse(text: &str, format: Format) -> Result<Value, Failure> {
-    let result = wire::decode_from(text, format);
+    refused(wire::decode_from(text, format), format)
+}
+
+/// What a text said, or why it is refused and what to do.
+pub(crate) fn refused<T>(result: Result<T, wire::Error>, format: Format) -> Result<T, Failure> {
     let unknown_version = matches!(&result, Err(wire::Error::Gcx(error)) if error.is_unknown_version());
     let result = result.bad_input();
     match (unknown_version, format) {
         (true, _) => result.hint("this GCX version is not known here: ask the sender for JSON"),
-        (false, Format::Auto) => result.hint("say what the input is with --from json, gcx or gcf"),
+        (false, Format::Auto) => result.hint("say what the input is with --from json, gcx, gcf or lcx"),
         (false, _) => result,
     }
 }
@@ -80,6 +88,13 @@ pub(crate) fn write(value: &Value, target: &Target, name: Option<String>, output
     let laid_out = wire::answers::layout_of(&tool).filter(|layout| wire::gcx::to_string_with(layout, value).is_ok());
     let generic = Layout::generic(&tool);
     let layout = laid_out.unwrap_or(&generic);
+    if target.constant_columns {
+        if target.to != Format::Gcf {
+            return Err(anyhow::anyhow!("--constant-columns is about GCF: add --to gcf").into());
+        }
+        let text = wire::gcf::to_string_with(value, &wire::gcf::EncodeOptions::constant_columns()).bad_input()?;
+        return target.destination.put(&text, output);
+    }
     let encoded = wire::encode(value, layout, target.to, target.tokenizer).bad_input()?;
     target.destination.put(&encoded.text, output)
 }

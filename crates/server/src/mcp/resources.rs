@@ -101,7 +101,7 @@ fn mime_type(format: Format) -> &'static str {
     match format {
         Format::Json => "application/json",
         Format::Markdown => "text/markdown",
-        Format::Auto | Format::Text | Format::Gcx | Format::Gcf => "text/plain",
+        Format::Auto | Format::Text | Format::Gcx | Format::Gcf | Format::Lcx => "text/plain",
     }
 }
 

@@ -10,7 +10,7 @@ use codeintel::Workspace;
 use codeintel::source::etag;
 use serde_json::{Map, Value, json};
 use wire::layout::Layout;
-use wire::protocol::{Refusal, UNKNOWN_REPO, encode_error};
+use wire::protocol::{Refusal, RequestError, Target, UNKNOWN_REPO, decode_tool_request, encode_error};
 use wire::tokens::Tokenizer;
 use wire::{Encoded, Format};
 
@@ -326,13 +326,45 @@ fn note_down(tool: &Tool, desk: &Desk, texts: &[String], json: impl FnOnce() -> 
 pub(crate) fn refused(refusal: &Refusal, format: Format) -> String {
     let value = json!({"error": {"code": refusal.code, "message": refusal.message, "detail": refusal.detail}});
     let text = match format {
-        Format::Auto | Format::Gcx => encode_error(refusal).ok(),
+        Format::Auto | Format::Gcx | Format::Lcx => encode_error(refusal).ok(),
         Format::Markdown | Format::Text => Some(format!("**{}**: {}\n", refusal.code, refusal.message)),
         Format::Json | Format::Gcf => wire::encode(&value, &Layout::generic("error"), format, Tokenizer::O200k)
             .ok()
             .map(|encoded| encoded.text),
     };
     text.unwrap_or_else(|| value.to_string())
+}
+
+/// An argument that says what a call is about as the wire protocol does: a `tool_request` section.
+const REQUEST: &str = "tool_request";
+
+/// The `repo` that a `tool_request` gives, which must be about this tool.
+fn requested(tool: &Tool, request: &Value, repo: Option<Value>) -> Result<Option<Value>, Refusal> {
+    let wrong = |problem: String| refusal("invalid_argument", format!("argument `{REQUEST}`: {problem}"));
+    let text = request
+        .as_str()
+        .ok_or_else(|| wrong(format!("expected a text, not {request}")))?;
+    let request = decode_tool_request(text).map_err(|error| match error {
+        RequestError::Refused(refusal) => refusal,
+        RequestError::Text(error) => wrong(error.to_string()),
+    })?;
+    if request.tool != tool.name {
+        return Err(wrong(format!("it calls `{}`, not `{}`", request.tool, tool.name)));
+    }
+    let scope = request.target.scope();
+    if scope != tool.scope {
+        let (said, own) = (scope.as_str(), tool.scope.as_str());
+        return Err(wrong(format!("`{}` has the scope `{own}`, not `{said}`", tool.name)));
+    }
+    let target = match request.target {
+        Target::Workspace => None,
+        Target::Repo(name) => Some(name.into()),
+        Target::FanOut(names) => Some(names.into()),
+    };
+    match repo {
+        Some(repo) if Some(&repo) != target.as_ref() => Err(wrong("`repo` says something else".to_string())),
+        _ => Ok(target),
+    }
 }
 
 impl Common {
@@ -376,7 +408,10 @@ impl Common {
         };
         // A null is an argument that was left out: clients that fill in every property send it.
         arguments.retain(|_, value| !value.is_null());
-        let repo = arguments.remove("repo");
+        let repo = match arguments.remove(REQUEST) {
+            None => arguments.remove("repo"),
+            Some(request) => requested(tool, &request, arguments.remove("repo"))?,
+        };
         schema::as_meant(tool, arguments);
         if let Some((name, nearest)) = schema::unknown(tool, arguments) {
             let meant = nearest

@@ -185,7 +185,7 @@ fn packed(
         });
     // Packs are shortest in GCF, whose sources need no escapes; whether JSON is shorter after all is seen at the end.
     let format = match desk.wish.format {
-        Format::Auto => Format::Gcf,
+        Format::Auto | Format::Lcx => Format::Gcf,
         format => format,
     };
     let again = match held.as_deref() {
@@ -364,9 +364,22 @@ fn project(
     format: Format,
     delivery: Delivery,
 ) -> Result<Vec<String>, Refusal> {
-    let conversation = desk.wish.conversation.filter(|_| format == Format::Gcf);
-    let referred = conversation.and_then(|talk| talk.pack(pack, layout.tool, delivery == Delivery::Sent));
-    referred.map_or_else(|| plain(pack, layout, format), |texts| Ok(texts.into()))
+    let Some(conversation) = desk.wish.conversation else {
+        return plain(pack, layout, format);
+    };
+    if format == Format::Gcf {
+        let referred = conversation.pack(pack, layout.tool, delivery == Delivery::Sent);
+        return referred.map_or_else(|| plain(pack, layout, format), |texts| Ok(texts.into()));
+    }
+    let whole = plain(pack, layout, format)?;
+    if delivery == Delivery::Measured || matches!(format, Format::Markdown | Format::Text) {
+        return Ok(whole);
+    }
+    // What it costs was measured without references, which are used only where they are shorter.
+    let referred = conversation.refer(&value(pack)?, layout, &whole.concat(), format);
+    Ok(referred.map_or(whole, |referred| {
+        std::iter::once(referred.text).chain(referred.note).collect()
+    }))
 }
 
 /// The texts of a pack in a format, nothing referred to.
@@ -429,10 +442,9 @@ fn said(
             false => vec![said, delta.sources_text()],
         });
     }
-    let texts = delta
-        .to_gcf(tool, pack.tokens, |text| Tokenizer::O200k.count(text))
-        .map_err(cannot)?;
-    Ok(texts.into())
+    delta
+        .texts(tool, pack.tokens, |text| Tokenizer::O200k.count(text))
+        .map_err(cannot)
 }
 
 /// Whether two packs say the same, in whatever order.

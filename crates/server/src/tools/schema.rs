@@ -355,7 +355,7 @@ fn column(of: &Column) -> Value {
         Kind::Float => "number",
         Kind::Flag => "boolean",
         Kind::List => "array",
-        Kind::Json => return json!({"description": of.about}),
+        Kind::Json | Kind::Names => return json!({"description": of.about}),
     };
     match of.optional {
         true => json!({"type": [name, "null"], "description": of.about}),

@@ -6,7 +6,8 @@
 use codeintel::Workspace;
 use serde_json::Value;
 use wire::protocol::{
-    EVERY_REPO, MISSING_REPO, MISSING_REPO_LIST, REPO_NOT_ALLOWED, Refusal, Scope, UNKNOWN_REPO, WRONG_REPO_SHAPE,
+    EVERY_REPO, EVERY_REPO_ALONE, MISSING_REPO, MISSING_REPO_LIST, REPO_NOT_ALLOWED, Refusal, Scope, UNKNOWN_REPO,
+    WRONG_REPO_SHAPE, is_mixed,
 };
 
 use super::Tool;
@@ -25,6 +26,8 @@ pub(super) fn narrow(tool: &Tool, workspace: &Workspace, repo: Option<&Value>) -
         .iter()
         .map(|repository| repository.name.as_str())
         .collect();
+    // As in a `tool_request`, where an empty cell is no repository.
+    let repo = repo.filter(|repo| repo.as_str() != Some(""));
     let names: Vec<&str> = match (tool.scope, repo) {
         (_, None | Some(Value::Null)) if !workspace.is_prefixed() => return Ok(workspace.clone()),
         (Scope::Workspace, None | Some(Value::Null)) => return Ok(workspace.clone()),
@@ -52,6 +55,12 @@ pub(super) fn narrow(tool: &Tool, workspace: &Workspace, repo: Option<&Value>) -
             let words: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
             match words {
                 Some(words) if words == [EVERY_REPO] => known.clone(),
+                Some(words) if is_mixed(&words) => {
+                    return refuse(WRONG_REPO_SHAPE, EVERY_REPO_ALONE.to_string(), tool.name);
+                }
+                Some(words) if words.contains(&"") => {
+                    return refuse(WRONG_REPO_SHAPE, "a name of `repo` is empty".to_string(), tool.name);
+                }
                 Some(words) => words,
                 None => {
                     return refuse(

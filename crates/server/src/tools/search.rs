@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use codeintel::search_code::{SearchCode, SearchDocs, hybrid_search, search_code, search_docs};
-use codeintel::search_text::{SearchText, TextFound, search_text};
+use codeintel::search_text::{SearchText, search_text};
 use serde_json::Value;
 use terminal::output::Paint;
-use wire::answers::Answer;
+use wire::answers::{Answer, TextFound};
 use wire::layout::Layout;
 use wire::protocol::Scope;
 

@@ -12,7 +12,7 @@ use super::context_pack::{ContextPack, PackEdge, PackReason, PackSource, PackSym
 use super::pack_names::Renamed;
 use super::pack_restated::{Restated, Reworded, reword};
 use crate::gcf::{self, Category, graph};
-use crate::line_edit;
+use crate::{lcx, line_edit};
 
 /// What changed between two packs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -300,6 +300,39 @@ impl PackDelta {
             delta_tokens: 0,
             full_tokens: 0,
         }
+    }
+
+    /// Whether its part in the graph profile alone gives the new graph, so that any reader of GCF can apply and verify it.
+    pub fn is_plain(&self) -> bool {
+        self.renamed.is_empty() && is_nothing(&self.restated)
+    }
+
+    /// The texts that say it: two in GCF where that is a delta of the graph profile, else one in Lacon's own form, which says names that
+    /// changed and places besides, and so has a tag that no reader of GCF takes for a delta that does not verify.
+    pub fn texts(&self, tool: &str, full_tokens: u64, count: impl Fn(&str) -> usize) -> gcf::Result<Vec<String>> {
+        let [graph, sources] = self.to_gcf(tool, full_tokens, count)?;
+        if self.is_plain() {
+            return Ok(vec![graph, sources]);
+        }
+        let (_, sections) = graph.split_once('\n').unwrap_or_default();
+        let text = format!(
+            "{} tool={tool} fields=delta delta=true base_root={} new_root={}\n{sections}{sources}",
+            lcx::TAG,
+            self.base_root,
+            self.new_root
+        );
+        Ok(vec![lcx::counted(text)])
+    }
+
+    /// Reads what [`PackDelta::texts`] writes in Lacon's own form: `body` is what stands below the header.
+    pub(crate) fn from_own(base_root: &str, new_root: &str, body: &str) -> gcf::Result<PackDelta> {
+        let sources = match body.starts_with("sources ") {
+            true => 0,
+            false => body.find("\nsources ").map_or(body.len(), |end| end + 1),
+        };
+        let header = format!("GCF profile=graph delta=true base_root={base_root} new_root={new_root}\n");
+        let graph = graph::decode_delta(&[&header, &body[..sources]].concat())?;
+        PackDelta::from_gcf(&graph, &body[sources..])
     }
 
     /// The two texts in GCF; `full_tokens` is what the whole pack would take.

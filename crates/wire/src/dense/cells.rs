@@ -59,7 +59,7 @@ pub(super) fn read(kind: Kind, text: &str) -> Option<Value> {
         Kind::Text => Some(text.into()),
         Kind::Flag => text.parse::<bool>().ok().map(Value::Bool),
         Kind::Integer | Kind::Float => serde_json::from_str::<Number>(text).ok().map(Value::Number),
-        Kind::List | Kind::Json => None,
+        Kind::List | Kind::Json | Kind::Names => None,
     }
 }
 

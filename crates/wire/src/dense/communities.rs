@@ -1,7 +1,7 @@
 //! Groups of symbols: a line for each, and below it the symbols that stand for it, by file.
 //!
 //! ```text
-//! GCX1 tool=communities.by_file fields=community+size+cohesion+directory,symbols etag=e806282983 modularity=0.919 total=1
+//! LCX1 tool=communities fields=community+size+cohesion+directory,symbols etag=e806282983 modularity=0.919 total=1
 //! 465 5419 0.98 pkg/volume/csi
 //! pkg/volume/plugins.go<TAB>Spec,Spec.Name,.PersistentVolume
 //! ./util/types/types.go<TAB>UniquePodName
@@ -15,13 +15,14 @@ use std::fmt::Write;
 
 use serde_json::{Map, Number, Value};
 
+use super::Known;
 use super::cells::{escaped, unescaped};
 use super::names::Above;
 use super::place::{Paths, Place};
 use super::targets::is_plain_name;
 use super::whole::{self, Said, number, text};
-use super::{Known, SUFFIX};
 use crate::gcx::Header;
+use crate::lcx::{TAG, lines};
 
 pub(super) const TOOL: &str = "communities";
 
@@ -41,7 +42,7 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     let places: Vec<Vec<Place<'_>>> = rows.iter().map(|row| places(row)).collect::<Option<_>>()?;
     let mut paths = Paths::of(places.iter().flatten().map(|place| place.path));
     let mut out = format!(
-        "GCX1 tool={TOOL}{SUFFIX} fields={}+directory,symbols{}",
+        "{TAG} tool={TOOL} fields={}+directory,symbols{}",
         NUMBERS.join("+"),
         paths.entry()
     );
@@ -80,13 +81,13 @@ fn places<'a>(row: &'a Map<String, Value>) -> Option<Vec<Place<'a>>> {
     top.as_array()?.iter().map(place).collect()
 }
 
-pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
+pub(super) fn from_str(header: &Header, body: &str) -> Option<Value> {
     let mut answer = Map::new();
     let mut rows: Vec<Map<String, Value>> = Vec::new();
     let mut paths = Paths::read(header);
     let unknown = Known::default();
     let mut above = Above::default();
-    for line in text.trim_end_matches('\n').split('\n').skip(1) {
+    for line in lines(body) {
         if line.starts_with(|c: char| c.is_ascii_digit()) {
             let mut cells = line.splitn(NUMBERS.len() + 1, ' ');
             let mut row = Map::new();

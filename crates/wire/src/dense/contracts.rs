@@ -1,7 +1,7 @@
 //! Contracts with their two sides, one line each.
 //!
 //! ```text
-//! GCX1 tool=contracts.list.by_file fields=contract,providers,consumers,service service=shop total=3 etag=75faf369
+//! LCX1 tool=contracts.list fields=contract,providers,consumers,service service=shop total=3 etag=75faf369
 //! http:
 //! GET /orders/{id}<TAB>shop/api/orders.py::show<TAB>web/api/client.ts::loadOrder
 //! POST /orders<TAB>::create<TAB>::placeOrder, cart.ts::repeat
@@ -19,10 +19,11 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 use super::cells::{entry, escaped, unescaped};
+use super::objects;
 use super::place::{is_plain_path, short_path, whole_path};
 use super::whole::{self, Said, number, text};
-use super::{SUFFIX, objects};
 use crate::gcx::Header;
+use crate::lcx::{TAG, lines};
 
 pub(super) const TOOL: &str = "contracts.list";
 
@@ -47,7 +48,7 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     let members = value.as_object()?;
     let rows = objects(members.get(ROWS)?)?;
     let usual = usual_service(&rows);
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=contract,providers,consumers,service");
+    let mut out = format!("{TAG} tool={TOOL} fields=contract,providers,consumers,service");
     if !usual.is_empty() {
         write!(out, " {SERVICE}={}", entry(&usual.into())?).ok()?;
     }
@@ -96,13 +97,13 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     Some(out)
 }
 
-pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
+pub(super) fn from_str(header: &Header, body: &str) -> Option<Value> {
     let mut answer = Map::new();
     let mut rows: Vec<Value> = Vec::new();
     let usual = header.entry(SERVICE).unwrap_or_default();
     let mut kind = "";
     let mut above = [String::new(), String::new()];
-    for line in text.trim_end_matches('\n').split('\n').skip(1) {
+    for line in lines(body) {
         if whole::sentence(line, WHOLE, &mut answer)? {
             continue;
         }

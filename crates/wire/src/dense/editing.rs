@@ -2,7 +2,7 @@
 //! files of its tests by folder.
 //!
 //! ```text
-//! GCX1 tool=get_editing_context.by_file fields=line+symbol,kind etag=4243c844
+//! LCX1 tool=get_editing_context fields=line+symbol,kind etag=4243c844
 //! shop/cart.py
 //! Cart.add<TAB>12:30<TAB><TAB>680676417064731c<TAB>def add(self, item)
 //! callers:
@@ -16,13 +16,14 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use super::Known;
 use super::cells::{entry, escaped, read, unescaped};
 use super::names::{Above, row_of};
 use super::place::{Paths, Place, usual_kind};
-use super::{Known, SUFFIX};
 use crate::answers;
-use crate::gcx::{Header, Line, Reader};
+use crate::gcx::Header;
 use crate::layout::Layout;
+use crate::lcx::{TAG, lines};
 
 pub(super) const TOOL: &str = "get_editing_context";
 
@@ -34,7 +35,7 @@ const USUAL: Value = Value::Bool(false);
 
 pub(super) fn to_string(layout: &Layout, value: &Value, known: &Known) -> Option<String> {
     let members = value.as_object()?;
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=line+symbol,kind");
+    let mut out = format!("{TAG} tool={TOOL} fields=line+symbol,kind");
     for column in layout.meta {
         if let Some(value) = members
             .get(column.name)
@@ -133,7 +134,7 @@ fn put_tests(out: &mut String, tests: &[Value]) -> Option<()> {
     Some(())
 }
 
-pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known) -> Option<Value> {
+pub(super) fn from_str(header: &Header, body: &str, known: &Known) -> Option<Value> {
     let layout = answers::layout_of(TOOL)?;
     let mut target: Option<Map<String, Value>> = None;
     let mut lists: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
@@ -141,8 +142,7 @@ pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>, known: &Known)
     // Which list is read; none before the first, two for the tests.
     let mut list: Option<usize> = None;
     let (mut paths, mut above) = (Paths::read(header), Above::default());
-    while let Some(line) = reader.next_line().ok()? {
-        let Line::Row(line, _) = line else { return None };
+    for line in lines(body) {
         // Rows of symbols begin with their line, but for the one asked about and those of tests.
         let (number, rest) = row_of(line).unwrap_or(("", line));
         if number.is_empty() && !line.contains('\t') {
@@ -237,8 +237,9 @@ mod tests {
     use expect_test::expect;
     use serde_json::{Value, json};
 
-    use super::super::{Known, from_str_knowing, to_string_knowing};
+    use super::super::Known;
     use crate::answers::{Answer, EditingContext};
+    use crate::lcx::{from_str_knowing, to_string_knowing};
 
     fn row(id: &str, kind: &str, line: u64) -> Value {
         let (path, symbol) = id.split_once("::").unwrap();
@@ -258,7 +259,7 @@ mod tests {
         });
         let text = to_string_knowing(&EditingContext::LAYOUT, &answer, &Known::default()).unwrap();
         expect![[r#"
-            GCX1 tool=get_editing_context.by_file fields=line+symbol,kind
+            LCX1 tool=get_editing_context fields=line+symbol,kind rows=14
             shop/cart.py
             Cart.add	12:30		68067641	def add(self)
             callers:
@@ -286,7 +287,7 @@ mod tests {
         assert!(text.contains("\nviews.py\n88 checkout\n7 *Api.post\n"), "{text}");
         assert_eq!(from_str_knowing(&text, &known).unwrap(), answer);
         assert_eq!(
-            from_str_knowing(&text, &Known::default()),
+            from_str_knowing(&text, &Known::default()).ok(),
             None,
             "what was never told is not guessed"
         );

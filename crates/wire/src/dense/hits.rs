@@ -1,7 +1,7 @@
 //! Hits of a search, in order of rank: each one row below its file, its snippet as it is.
 //!
 //! ```text
-//! GCX1 tool=search_code.by_file fields=lines+symbol,score,kind,signature,description language=python total=200 truncated=true
+//! LCX1 tool=search_code fields=lines+symbol,score,kind,signature,description language=python total=200 truncated=true
 //! <TAB>searched<TAB>45236 chunks of 3399 files
 //! shop/cart.py
 //! 12:19 Cart.add<TAB>0.83
@@ -20,10 +20,11 @@ use std::fmt::Write;
 use serde_json::{Map, Number, Value};
 
 use super::cells::{ELIDED, escaped, unescaped};
+use super::objects;
 use super::place::{Place, WHOLE_FILE, short_path, usual_kind, whole_path};
 use super::whole::{self, Said, number, text};
-use super::{SUFFIX, objects};
 use crate::gcx::Header;
+use crate::lcx::{TAG, lines};
 
 pub(super) const TOOLS: [&str; 3] = ["search_code", "hybrid_search", "search_docs"];
 
@@ -82,7 +83,7 @@ pub(super) fn to_string(tool: &str, value: &Value) -> Option<String> {
         }
     }
     let known = told.iter().rposition(|told| *told).map_or(0, |last| last + 1);
-    let mut out = format!("GCX1 tool={tool}{SUFFIX} fields=lines+symbol");
+    let mut out = format!("{TAG} tool={tool} fields=lines+symbol");
     FIELDS[..known]
         .iter()
         .for_each(|field| out.push_str(&format!(",{field}")));
@@ -93,12 +94,12 @@ pub(super) fn to_string(tool: &str, value: &Value) -> Option<String> {
     Some(out + &lines)
 }
 
-pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
+pub(super) fn from_str(header: &Header, body: &str) -> Option<Value> {
     let language = header.entry("language").unwrap_or_default();
     let mut answer = Map::new();
     let mut rows: Vec<Line> = Vec::new();
     let (mut path, mut home): (String, Vec<String>) = (String::new(), Vec::new());
-    for line in text.lines().skip(1) {
+    for line in lines(body) {
         if let Some(line) = line.strip_prefix(' ') {
             rows.last_mut()?.snippet.push(line.to_string());
         } else if line.starts_with(|c: char| c.is_ascii_digit()) {
@@ -440,6 +441,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
+    use crate::layout::Layout;
+
     fn hit(id: &str, snippet: &str) -> Value {
         let (path, symbol) = id.split_once("::").unwrap();
         let name = symbol.rsplit('.').next().unwrap();
@@ -456,9 +459,8 @@ mod tests {
     }
 
     fn check(value: &Value) -> Option<String> {
-        let text = super::to_string("hybrid_search", value)?;
-        let read = super::super::from_str(&text);
-        assert_eq!(read.as_ref(), Some(value), "{text}");
+        let text = crate::lcx::to_string(&Layout::generic("hybrid_search"), value)?;
+        assert_eq!(&crate::lcx::from_str(&text).unwrap(), value, "{text}");
         Some(text)
     }
 
@@ -485,7 +487,7 @@ mod tests {
             other,
         ]));
         expect_test::expect![[r#"
-            GCX1 tool=hybrid_search.by_file fields=lines+symbol,score,kind,signature,description,why,tags,language language=python total=200 next_cursor=abc truncated=true
+            LCX1 tool=hybrid_search fields=lines+symbol,score,kind,signature,description,why,tags,language language=python total=200 next_cursor=abc truncated=true rows=12
             	searched	9 chunks of 2 files
             shop/cart.py
             12:19 load	0.83

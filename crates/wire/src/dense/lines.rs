@@ -1,7 +1,7 @@
 //! Lines of text that match, by file.
 //!
 //! ```text
-//! GCX1 tool=search_text.by_file fields=line+text,symbol etag=75faf369 searched=3399
+//! LCX1 tool=search_text fields=line+text,symbol etag=75faf369 searched=3399
 //! shop/cart.py
 //! 12 def add(self, item):<TAB>Cart.add
 //! 14 self.add(item.parent)<TAB>"
@@ -18,10 +18,11 @@ use serde_json::{Map, Value};
 
 use super::cells::{escaped, unescaped};
 use super::names::row_of;
+use super::objects;
 use super::place::{Paths, is_plain_path};
 use super::whole::{self, Said, number, text};
-use super::{SUFFIX, objects};
-use crate::gcx::{Header, Line, Reader};
+use crate::gcx::Header;
+use crate::lcx::{self, TAG};
 
 pub(super) const TOOL: &str = "search_text";
 
@@ -48,7 +49,7 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     }
     let rows = objects(rows)?;
     let mut paths = Paths::of(rows.iter().filter_map(|row| row.get("path")?.as_str()));
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=line+text,symbol{}", paths.entry());
+    let mut out = format!("{TAG} tool={TOOL} fields=line+text,symbol{}", paths.entry());
     whole::put(&mut out, WHOLE, members, &elsewhere)?;
     let mut above = None;
     for row in rows {
@@ -74,13 +75,12 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     Some(out)
 }
 
-pub(super) fn from_lines(header: &Header, mut reader: Reader<'_>) -> Option<Value> {
+pub(super) fn from_str(header: &Header, body: &str) -> Option<Value> {
     let mut answer = Map::new();
     let mut rows: Vec<Value> = Vec::new();
     let mut paths = Paths::read(header);
     let mut above = None::<String>;
-    while let Some(line) = reader.next_line().ok()? {
-        let Line::Row(line, _) = line else { return None };
+    for line in lcx::lines(body) {
         if whole::sentence(line, WHOLE, &mut answer)? {
             continue;
         }

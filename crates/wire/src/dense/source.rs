@@ -1,7 +1,7 @@
 //! One symbol with its source, whose lines stand as they are: an escaped line break, tab or quote costs a token each.
 //!
 //! ```text
-//! GCX1 tool=get_symbol_source.by_file fields=symbol,lines,kind etag=2da912f8 sig=21 source=2
+//! LCX1 tool=get_symbol_source fields=symbol,lines,kind etag=2da912f8 sig=21 source=2
 //! shop/cart.py
 //! Cart.add<TAB>12:13
 //!     def add(self, item):
@@ -14,10 +14,10 @@
 
 use serde_json::{Map, Value};
 
-use super::SUFFIX;
 use super::cells::{entry, escaped, unescaped};
 use super::place::{Place, usual_kind};
 use crate::gcx::Header;
+use crate::lcx::TAG;
 
 pub(super) const TOOL: &str = "get_symbol_source";
 
@@ -40,7 +40,7 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
             kind => escaped(kind).filter(|kind| !kind.is_empty())?,
         },
     ];
-    let mut header = format!("GCX1 tool={TOOL}{SUFFIX} fields=symbol,lines,kind");
+    let mut header = format!("{TAG} tool={TOOL} fields=symbol,lines,kind");
     if let Some(etag) = etag {
         header.push_str(&format!(" etag={}", entry(etag)?));
     }
@@ -58,12 +58,12 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     while row.last().is_some_and(String::is_empty) {
         row.pop();
     }
-    Some(format!("{header}\n{}\n{}\n{source}", place.path, row.join("\t")))
+    Some(format!("{header}\n{}\n{}\n{source}\n", place.path, row.join("\t")))
 }
 
-pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
-    // Other lines than these three are source, whatever they look like.
-    let mut parts = text.splitn(4, '\n').skip(1);
+pub(super) fn from_str(header: &Header, body: &str) -> Option<Value> {
+    // Other lines than these two are source, whatever they look like.
+    let mut parts = body.strip_suffix('\n')?.splitn(3, '\n');
     let (path, row, source) = (parts.next()?, parts.next()?, parts.next()?);
     if source.split('\n').count() != header.entry("source")?.parse::<usize>().ok()? {
         return None;

@@ -1,7 +1,7 @@
 //! Calls worth making next: a line for each, with its argument and why.
 //!
 //! ```text
-//! GCX1 tool=plan_turn.by_file fields=tool+argument,why etag=e245681835
+//! LCX1 tool=plan_turn fields=tool+argument,why etag=e245681835
 //! explain_symbol id=shop/cart.py::Cart.add<TAB>the symbol and what surrounds it: shares words with the task: cart
 //! explain_symbol id=shop/views.py::checkout<TAB>…: shares words with the task: check
 //! blast_radius symbols=@1,@2<TAB>what a change of these may break
@@ -14,9 +14,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::SUFFIX;
 use super::cells::{ELIDED, entry, escaped, unescaped};
 use crate::gcx::Header;
+use crate::lcx::{TAG, lines};
 
 pub(super) const TOOL: &str = "plan_turn";
 
@@ -26,7 +26,7 @@ const STEP: char = '@';
 pub(super) fn to_string(value: &Value) -> Option<String> {
     let members = value.as_object()?;
     let steps = super::objects(members.get("steps")?)?;
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=tool+argument,why");
+    let mut out = format!("{TAG} tool={TOOL} fields=tool+argument,why");
     let mut sentences = String::new();
     for (name, value) in members.iter().filter(|(name, _)| *name != "steps") {
         match (name.as_str(), value) {
@@ -91,12 +91,12 @@ fn head_of(why: &str) -> &str {
     why.split_once(": ").map_or("", |(head, _)| head)
 }
 
-pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
+pub(super) fn from_str(header: &Header, body: &str) -> Option<Value> {
     let mut answer = Map::new();
     let mut steps: Vec<Value> = Vec::new();
     let mut given: Vec<Option<String>> = Vec::new();
     let mut above = String::new();
-    for line in text.trim_end_matches('\n').split('\n').skip(1) {
+    for line in lines(body) {
         if let Some(sentence) = line.strip_prefix("\tincomplete\t") {
             answer.insert("incomplete".into(), unescaped(sentence)?.into());
             continue;

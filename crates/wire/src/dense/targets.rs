@@ -1,7 +1,7 @@
 //! Tests to run, by file, and the commands that run them.
 //!
 //! ```text
-//! GCX1 tool=get_test_targets.by_file fields=distance+tests etag=cd5f9ac6 total=1
+//! LCX1 tool=get_test_targets fields=distance+tests etag=cd5f9ac6 total=1
 //! tests/shop/test_cart.py
 //! 1 CartTests.test_add,.test_remove
 //! pytest:
@@ -16,12 +16,13 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use super::Known;
 use super::cells::{ELIDED, escaped, unescaped};
 use super::names::{self, Above, row_of};
 use super::place::{Paths, Place, is_plain_path};
 use super::whole::{self, Said, number, text};
-use super::{Known, SUFFIX};
 use crate::gcx::Header;
+use crate::lcx::{TAG, lines};
 
 pub(super) const TOOL: &str = "get_test_targets";
 
@@ -37,7 +38,7 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     let members = value.as_object()?;
     let targets = members.get("targets")?.as_array()?;
     let mut paths = Paths::of(targets.iter().filter_map(|target| target.get("file")?.as_str()));
-    let mut out = format!("GCX1 tool={TOOL}{SUFFIX} fields=distance+tests{}", paths.entry());
+    let mut out = format!("{TAG} tool={TOOL} fields=distance+tests{}", paths.entry());
     whole::put(&mut out, SAID, members, &["targets", "commands", UNCOVERED, RESOLVED])?;
     if let Some(resolved) = members.get(RESOLVED) {
         let resolved = resolved.as_object().filter(|resolved| !resolved.is_empty())?;
@@ -108,7 +109,7 @@ pub(super) fn to_string(value: &Value) -> Option<String> {
     Some(out)
 }
 
-pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
+pub(super) fn from_str(header: &Header, body: &str) -> Option<Value> {
     let mut answer = Map::new();
     let (mut targets, mut commands): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
     let mut uncovered: Vec<Value> = Vec::new();
@@ -117,7 +118,7 @@ pub(super) fn from_str(header: &Header, text: &str) -> Option<Value> {
     let mut runner = None;
     let unknown = Known::default();
     let mut above = Above::default();
-    for line in text.trim_end_matches('\n').split('\n').skip(1) {
+    for line in lines(body) {
         if let Some(name) = line.strip_suffix(':').filter(|name| !name.contains('\t')) {
             runner = Some(name);
         } else if let Some(runner) = runner {

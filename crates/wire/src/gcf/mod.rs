@@ -32,6 +32,7 @@ pub use options::{ConstantColumns, DecodeOptions, EncodeOptions, Limits, MAX_DEP
 pub use rows::Rows;
 pub use stream::Stream;
 
+pub(crate) use scalar::number_end;
 use tape::Builder;
 
 /// Encodes a value in the generic profile.
@@ -120,6 +121,25 @@ pub enum Payload<'a> {
     Unchanged {
         pack_root: String,
     },
+}
+
+/// What a reply says that is its header alone because the client's copy is still right: `unchanged`, its root and its size.
+pub fn unchanged(text: &str) -> Option<serde_json::Value> {
+    let header = header::Header::parse(text)
+        .ok()
+        .filter(|header| header.is_true("unchanged"))?;
+    let mut members = serde_json::Map::new();
+    members.insert("unchanged".to_owned(), true.into());
+    for name in ["pack_root", "symbols", "count"] {
+        if let Some(value) = header.get(name) {
+            let number = value.parse::<u64>().ok().filter(|_| name != "pack_root");
+            members.insert(
+                name.to_owned(),
+                number.map_or_else(|| value.into(), serde_json::Value::from),
+            );
+        }
+    }
+    Some(members.into())
 }
 
 /// Decodes a payload of any kind. Payloads of a session need its [`graph::SessionReader`].

@@ -56,6 +56,8 @@ pub enum Nesting {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncodeOptions {
     pub nesting: Nesting,
+    /// Writes columns that are the same in every row into the header, as specification 3.6 has it.
+    pub constant_columns: bool,
     pub limits: Limits,
 }
 
@@ -64,6 +66,14 @@ impl EncodeOptions {
     pub fn no_flatten() -> Self {
         Self {
             nesting: Nesting::Attach,
+            ..Self::default()
+        }
+    }
+
+    /// Writes what specification 3.6 writes: constant columns in the headers of tables.
+    pub fn constant_columns() -> Self {
+        Self {
+            constant_columns: true,
             ..Self::default()
         }
     }
@@ -84,4 +94,14 @@ pub enum ConstantColumns {
 pub struct DecodeOptions {
     pub constant_columns: ConstantColumns,
     pub limits: Limits,
+}
+
+impl DecodeOptions {
+    /// Reads what writers of specification 3.6 write, which other texts never hold.
+    pub fn accepting() -> Self {
+        Self {
+            constant_columns: ConstantColumns::Accept,
+            ..Self::default()
+        }
+    }
 }

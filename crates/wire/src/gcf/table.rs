@@ -6,7 +6,7 @@
 use super::encode::{Encoder, Lead};
 use super::error::{Category, Error, Result};
 use super::options::Nesting;
-use super::scalar::{write_integer, write_key, write_text};
+use super::scalar::{write_integer, write_key, write_quoted, write_text};
 use super::tape::{Node, Tape};
 
 const ABSENT: u32 = u32::MAX;
@@ -82,6 +82,8 @@ struct Column {
 enum Form {
     /// Only scalars.
     Scalar,
+    /// The same scalar in every row, said in the header.
+    Constant(Node),
     /// Nested objects as path columns; holds the header names.
     Path(Vec<String>),
     /// Some rows hold containers.
@@ -120,6 +122,9 @@ impl Encoder<'_> {
             }
             columns.push(Column { place, form });
         }
+        if self.options.constant_columns && matches!((lead, rows), (Lead::Root | Lead::Named(_), Rows::Array(_))) {
+            self.find_constants(nodes, &union, &mut columns);
+        }
         self.check_table(nodes.len(), width, present + union.present)?;
         self.table_header(lead, level, rows, &union, &columns)?;
         let flat = loose.is_empty() && columns.iter().all(|column| matches!(column.form, Form::Scalar));
@@ -131,6 +136,37 @@ impl Encoder<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Marks the columns that hold one scalar throughout. At least one column stays in the rows.
+    fn find_constants(&self, rows: &[Node], union: &Union, columns: &mut [Column]) {
+        let tape = self.tape;
+        let is_same = |one: Node, other: Node| match (one, other) {
+            (Node::Null, Node::Null) => true,
+            (Node::Bool(one), Node::Bool(other)) => one == other,
+            (Node::Integer(one), Node::Integer(other)) => one == other,
+            (Node::Float(one), Node::Float(other)) => one.to_bits() == other.to_bits(),
+            (Node::Text { start, len }, Node::Text { start: at, len: length }) => {
+                tape.text(start, len) == tape.text(at, length)
+            }
+            _ => false,
+        };
+        if rows.len() < 2 {
+            return;
+        }
+        for column in columns.iter_mut().filter(|column| matches!(column.form, Form::Scalar)) {
+            let value = |row: usize| union.get(tape, rows, row, column.place);
+            let Some(first) = value(0) else { continue };
+            if (1..rows.len()).all(|row| value(row).is_some_and(|other| is_same(first, other))) {
+                column.form = Form::Constant(first);
+            }
+        }
+        let is_constant = |column: &Column| matches!(column.form, Form::Constant(_));
+        if columns.iter().all(is_constant)
+            && let Some(last) = columns.last_mut()
+        {
+            last.form = Form::Scalar;
+        }
     }
 
     /// The table everyone hopes for: every row the same keys, every value a scalar.
@@ -182,10 +218,20 @@ impl Encoder<'_> {
                         write_key(&mut self.out, name);
                     }
                 }
-                _ => {
+                form => {
                     self.out.push_str(separator);
                     separator = ",";
                     self.key(union.keys[column.place]);
+                    if let Form::Constant(value) = form {
+                        self.out.push('=');
+                        match *value {
+                            // A brace would end the header for a reader that looks for the first.
+                            Node::Text { start, len } if self.tape.text(start, len).contains('}') => {
+                                write_quoted(&mut self.out, self.tape.text(start, len));
+                            }
+                            value => self.scalar(value),
+                        }
+                    }
                 }
             }
         }
@@ -223,6 +269,9 @@ impl Encoder<'_> {
         }
         for column in columns {
             let value = union.get(tape, nodes, row, column.place);
+            if let Form::Constant(_) = column.form {
+                continue;
+            }
             if let Form::Path(names) = &column.form {
                 match value {
                     Some(Node::Object { first, shape }) => self.leaves(first, shape, &mut separator),

@@ -42,7 +42,7 @@ impl<'a> CellWriter<'a> {
 
     fn text(self, value: &str) -> Result<Written, Stop> {
         let typed = self.column.is_some();
-        self.expect("text", &[Kind::Text])?;
+        self.expect("text", &[Kind::Text, Kind::Names])?;
         if value.is_empty() {
             return Ok(Written::Blank);
         }
@@ -78,7 +78,7 @@ impl<'a> CellWriter<'a> {
     }
 
     fn nested(self, found: &str) -> Result<JsonCell<'a>, Stop> {
-        self.expect(found, &[])?;
+        self.expect(found, &[Kind::Names])?;
         Ok(JsonCell::new(&mut self.tape.bytes))
     }
 

@@ -45,7 +45,10 @@ pub enum Line<'a> {
 
 /// Pulls lines out of a text. Comments are skipped; nothing is copied but headers.
 pub struct Reader<'a> {
-    rest: &'a str,
+    text: &'a str,
+    /// Where the last line begins, and the next.
+    begin: usize,
+    next: usize,
     line: usize,
     started: bool,
 }
@@ -53,22 +56,38 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads from the start of `text`.
     pub fn new(text: &'a str) -> Self {
+        let begin = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        Self::at(text, begin, 1)
+    }
+
+    /// Reads from the header at the byte `start`, which is in line `line`.
+    pub(crate) fn at(text: &'a str, start: usize, line: usize) -> Self {
         Self {
-            rest: text.strip_prefix('\u{feff}').unwrap_or(text),
-            line: 0,
+            text,
+            begin: start,
+            next: start,
+            line: line - 1,
             started: false,
         }
     }
 
+    /// The byte at which the last line begins.
+    pub(crate) fn line_start(&self) -> usize {
+        self.begin
+    }
+
     /// The next line that carries data, or `None` at the end.
     pub fn next_line(&mut self) -> Result<Option<Line<'a>>> {
-        while !self.rest.is_empty() {
-            let end = memchr::memchr(b'\n', self.rest.as_bytes());
-            let (line, rest) = match end {
-                Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
-                None => (self.rest, ""),
-            };
-            self.rest = rest;
+        while self.next < self.text.len() {
+            self.begin = self.next;
+            let length = memchr::memchr(b'\n', &self.text.as_bytes()[self.begin..]);
+            let end = length.map_or(self.text.len(), |length| self.begin + length);
+            self.next = end + 1;
+            let line = &self.text[self.begin..end];
             self.line += 1;
             let line = line.strip_suffix('\r').unwrap_or(line);
             if line.is_empty() {
@@ -139,7 +158,8 @@ fn is_header(line: &str) -> bool {
     line.starts_with("GCX1 tool=") || (!line.contains('\t') && line.contains(" tool=") && line.contains(" fields="))
 }
 
-fn parse_header(line: &str, number: usize) -> Result<Header> {
+/// The header that a line after its tag holds: `tool=`, `fields=` and entries.
+pub(crate) fn parse_header(line: &str, number: usize) -> Result<Header> {
     let problem = |column: usize, found: String, expected: &str| {
         Error::at(
             ErrorKind::Header,
@@ -185,6 +205,20 @@ fn parse_header(line: &str, number: usize) -> Result<Header> {
         .split(',')
         .map(|field| text::unescape(field).0.into_owned())
         .collect();
+    // A row would have two values for one member.
+    let twice = |names: &mut Vec<&str>| {
+        names.sort_unstable();
+        names
+            .windows(2)
+            .find(|pair| pair[0] == pair[1])
+            .map(|pair| pair[0].to_owned())
+    };
+    if let Some(name) = twice(&mut fields.iter().map(String::as_str).collect()) {
+        return Err(problem(1, format!("the field `{name}` twice"), "each field once"));
+    }
+    if let Some(name) = twice(&mut entries.iter().map(|(name, _)| name.as_str()).collect()) {
+        return Err(problem(1, format!("the entry `{name}` twice"), "each entry once"));
+    }
     Ok(Header {
         tool,
         fields,

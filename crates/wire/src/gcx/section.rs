@@ -1,89 +1,34 @@
-//! One section's rows as JSON values: cells typed by a layout's columns, or by what they look like.
+//! One section: what its header says of its cells, whether its rows fit, and each row as a value.
+//!
+//! Rows are looked at twice. The first look checks them and builds nothing; the second says them to a serializer, straight from the
+//! text, so a section takes no memory beyond its header.
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Number, Value};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Number;
 
 use super::error::{Error, ErrorKind, Result};
-use super::reader::{self, Header, Line, Reader};
+use super::reader::{self, Header};
 use super::text::{self, Mark};
+use super::transcode::{self, Transcoded};
+use crate::exact;
 use crate::layout::{Column, Kind, Rows};
-
-/// A decoded value may take this much memory whatever the text's length…
-const MEMORY_FLOOR: usize = 48 << 20;
-/// …and this many bytes per byte of text beyond that.
-const MEMORY_PER_BYTE: usize = 16;
-
-/// A section with its rows decoded: objects, or bare values when there is one column `value`.
-pub(crate) struct DecodedSection {
-    pub(crate) header: Header,
-    pub(crate) rows: Vec<Value>,
-    padded: bool,
-}
 
 /// What a section's cells are, when a layout says so.
 pub(crate) type Typed = Option<(&'static [Column], Rows)>;
 
-/// Reads all sections. `typed` looks up the columns of a header.
-pub(crate) fn read(payload: &str, typed: impl Fn(&Header) -> Typed) -> Result<Vec<DecodedSection>> {
-    let mut reader = Reader::new(payload);
-    let mut budget = MEMORY_FLOOR.max(payload.len().saturating_mul(MEMORY_PER_BYTE));
-    let mut sections = Vec::new();
-    let mut current: Option<SectionReader> = None;
-    while let Some(line) = reader.next_line()? {
-        match (line, &mut current) {
-            (Line::Header(header), _) => {
-                if let Some(done) = current.take() {
-                    sections.push(done.finish()?);
-                }
-                let typed = typed(&header);
-                current = Some(SectionReader::new(header, typed)?);
-            }
-            (Line::Row(row, number), Some(section)) => section.row(row, number, &mut budget)?,
-            (Line::Blank(number), Some(section)) => section.blank(number, &mut budget)?,
-            (_, None) => {}
-        }
-    }
-    if let Some(done) = current {
-        sections.push(done.finish()?);
-    }
-    Ok(sections)
-}
-
-impl DecodedSection {
-    /// The only row as an object; what is absent was null.
-    pub(crate) fn into_object(self) -> Value {
-        let value = self.rows.into_iter().next().unwrap_or(Value::Null);
-        let fields = if self.padded {
-            &self.header.fields[..1]
-        } else {
-            &self.header.fields[..]
-        };
-        let Value::Object(mut members) = value else {
-            return value;
-        };
-        if fields.len() == 1 && fields[0] == "value" {
-            return Value::Object(members);
-        }
-        for field in fields {
-            members.entry(field.clone()).or_insert(Value::Null);
-        }
-        Value::Object(members)
-    }
-}
-
-struct SectionReader {
-    header: Header,
-    typed: Typed,
-    rows: Vec<Value>,
+/// A header, and what follows from it for the cells below.
+pub(crate) struct Section {
+    pub(crate) header: Header,
+    pub(crate) typed: Typed,
     /// Rows declared by `rows=`.
-    declared: Option<u64>,
-    /// Columns whose empty cells are null, or the empty string; absent otherwise.
+    pub(crate) declared: Option<usize>,
+    /// What the empty cells of each column mean.
     empty: Vec<Empty>,
-    crlf: bool,
+    pub(crate) crlf: bool,
+    /// Whether the last column is `_`, which only keeps a row of one empty cell from being a blank line.
     padded: bool,
-    /// Places of blank lines in a section of one column, which are empty cells if the declared count needs them.
-    blanks: Vec<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,11 +38,11 @@ enum Empty {
     Text,
 }
 
-impl SectionReader {
-    fn new(mut header: Header, typed: Typed) -> Result<Self> {
+impl Section {
+    pub(crate) fn new(mut header: Header, typed: Typed) -> Result<Self> {
         let declared = match header.entry("rows") {
             None => None,
-            Some(raw) => Some(raw.parse().map_err(|_| {
+            Some(raw) => Some(raw.parse::<u64>().map_err(|_| {
                 let found = format!("rows={raw}");
                 Error::at(ErrorKind::Header, header.line, 1, found, "rows=<count>", "")
             })?),
@@ -120,220 +65,204 @@ impl SectionReader {
         Ok(Self {
             header,
             typed,
-            rows: Vec::new(),
-            declared,
+            // No text holds more lines than a pointer can count.
+            declared: declared.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
             empty,
             crlf,
             padded,
-            blanks: Vec::new(),
         })
     }
 
-    fn spend(&self, budget: &mut usize, bytes: usize, line: usize) -> Result<()> {
-        *budget = budget.checked_sub(bytes).ok_or_else(|| {
-            let expected = format!("at most {MEMORY_PER_BYTE} bytes of memory per byte of text");
-            Error::at(
-                ErrorKind::TooLarge,
-                line,
-                1,
-                "rows that would take far more memory",
-                expected,
-                "send fewer rows per payload",
-            )
-        })?;
-        Ok(())
+    /// Whether a blank line may be a row, which it is if the declared count needs it.
+    pub(crate) fn counts_blanks(&self) -> bool {
+        self.header.fields.len() == 1 && self.declared.is_some() && !self.padded
     }
 
-    fn row(&mut self, row: &str, line: usize, budget: &mut usize) -> Result<()> {
-        let fields = self.header.fields.len();
-        self.spend(budget, 160 + fields.min(row.len() + 1) * 120 + row.len(), line)?;
-        let value = match self.typed {
-            Some((columns, rows)) => self.typed_row(row, line, columns, rows)?,
-            None => self.inferred_row(row, line)?,
-        };
-        self.rows.push(value);
-        Ok(())
+    /// The names of the columns that hold data.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.header.fields[..if self.padded { 1 } else { self.header.fields.len() }]
     }
 
-    fn blank(&mut self, line: usize, budget: &mut usize) -> Result<()> {
-        if self.header.fields.len() == 1 && self.declared.is_some() && !self.padded {
-            self.spend(budget, 32, line)?;
-            self.blanks.push(self.rows.len());
+    /// Whether each row is a value and no object.
+    pub(crate) fn holds_values(&self) -> bool {
+        match self.typed {
+            Some((_, rows)) => matches!(rows, Rows::Values | Rows::Value),
+            None => self.header.fields[0] == "value" && (self.header.fields.len() == 1 || self.padded),
         }
-        Ok(())
     }
 
-    fn typed_row(&self, row: &str, line: usize, columns: &'static [Column], rows: Rows) -> Result<Value> {
-        let mut members = Map::with_capacity(columns.len());
-        let mut at = 0;
-        for (start, raw) in reader::cells(row) {
-            let Some(column) = columns.get(at) else {
-                if self.padded && at == 1 && raw.is_empty() {
-                    continue;
+    /// Checks that a row has no more cells than columns, and that each is of its column's type.
+    pub(crate) fn check(&self, row: &str, line: usize) -> Result<()> {
+        if let Some((columns, _)) = self.typed {
+            let mut cells = reader::cells(row);
+            for column in columns {
+                let (start, raw) = cells.next().unwrap_or((row.len(), ""));
+                if !raw.is_empty() || !column.optional {
+                    check_cell(raw, column, line, start)?;
                 }
-                return Err(reader::too_long(row, line, start, columns.len()));
+            }
+            return match cells.next() {
+                Some((_, "")) if self.padded && cells.next().is_none() => Ok(()),
+                Some((start, _)) => Err(reader::too_long(row, line, start, columns.len())),
+                None => Ok(()),
             };
-            at += 1;
-            self.typed_cell(&mut members, raw, column, line, start)?;
         }
-        for column in columns.get(at..).unwrap_or_default() {
-            self.typed_cell(&mut members, "", column, line, row.len())?;
+        let fields = self.header.fields.len();
+        match memchr::memchr_iter(b'\t', row.as_bytes()).nth(fields - 1) {
+            Some(tab) => Err(reader::too_long(row, line, tab + 1, fields)),
+            None => Ok(()),
         }
-        Ok(match rows {
-            Rows::Many | Rows::One => Value::Object(members),
-            Rows::Values | Rows::Value => members.into_iter().next().map_or(Value::Null, |(_, value)| value),
-        })
     }
 
-    fn typed_cell(
-        &self,
-        members: &mut Map<String, Value>,
-        raw: &str,
-        column: &Column,
-        line: usize,
-        start: usize,
-    ) -> Result<()> {
-        if raw.is_empty() && column.optional {
+    /// A row as a value; a blank line is a row of one empty cell.
+    pub(crate) fn row<'s>(&'s self, row: &'s str) -> Row<'s> {
+        Row { section: self, row }
+    }
+
+    fn only_cell<'s>(&'s self, row: &'s str) -> Cell<'s> {
+        let raw = match self.padded {
+            true => row.strip_suffix('\t').unwrap_or(row),
+            false => row,
+        };
+        match (raw.is_empty(), self.empty.first()) {
+            (true, Some(Empty::Null)) => Cell::Null,
+            (true, _) => Cell::Text(""),
+            (false, _) => Cell::Inferred(raw, self.crlf),
+        }
+    }
+
+    fn typed_cell<'s>(&self, raw: &'s str, column: &'static Column) -> Option<Cell<'s>> {
+        (!raw.is_empty() || !column.optional).then_some(Cell::Typed(raw, column, self.crlf))
+    }
+}
+
+/// One row, to be serialized.
+pub(crate) struct Row<'s> {
+    section: &'s Section,
+    row: &'s str,
+}
+
+impl Row<'_> {
+    /// Says the members of the row as members of the object around it; what is absent is left out.
+    pub(crate) fn members_into<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        let section = self.section;
+        let mut cells = reader::cells(self.row).map(|(_, raw)| raw);
+        if let Some((columns, _)) = section.typed {
+            for column in columns {
+                if let Some(cell) = section.typed_cell(cells.next().unwrap_or_default(), column) {
+                    map.serialize_entry(column.name, &cell)?;
+                }
+            }
             return Ok(());
         }
-        let (text, mark) = text::unescape(raw);
-        members.insert(
-            column.name.to_owned(),
-            typed_text(text, mark, column, line, start + 1, self.crlf)?,
-        );
+        for (name, empty) in section.header.fields.iter().zip(&section.empty) {
+            let cell = match (cells.next(), empty) {
+                (Some(raw), _) if !raw.is_empty() => Cell::Inferred(raw, section.crlf),
+                (_, Empty::Absent) => continue,
+                (_, Empty::Null) => Cell::Null,
+                (_, Empty::Text) => Cell::Text(""),
+            };
+            map.serialize_entry(name, &cell)?;
+        }
         Ok(())
     }
+}
 
-    fn inferred_row(&self, row: &str, line: usize) -> Result<Value> {
-        let fields = &self.header.fields;
-        let escaped = memchr::memchr(b'\\', row.as_bytes()).is_some();
-        if let [only] = &fields[..]
-            && only == "value"
-        {
-            if let Some((start, _)) = reader::cells(row).nth(1) {
-                return Err(reader::too_long(row, line, start, 1));
-            }
-            return Ok(self.inferred_cell(row, escaped));
-        }
-        if self.padded && fields[0] == "value" {
-            let Some(raw) = row.strip_suffix('\t') else {
-                return Ok(self.inferred_cell(row, escaped));
-            };
-            return match (raw.is_empty(), self.empty[0]) {
-                (true, Empty::Text) => Ok(Value::String(String::new())),
-                (true, _) => Ok(Value::Null),
-                (false, _) => Ok(self.inferred_cell(raw, escaped)),
-            };
-        }
-        let mut members = Map::with_capacity(fields.len().min(row.len() + 1));
-        let mut at = 0;
-        for (start, raw) in reader::cells(row) {
-            let Some(field) = fields.get(at) else {
-                return Err(reader::too_long(row, line, start, fields.len()));
-            };
-            let value = match (raw.is_empty(), self.empty[at]) {
-                (false, _) => self.inferred_cell(raw, escaped),
-                (true, Empty::Null) => Value::Null,
-                (true, Empty::Text) => Value::String(String::new()),
-                (true, Empty::Absent) => {
-                    at += 1;
-                    continue;
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let section = self.section;
+        if section.holds_values() {
+            return match section.typed {
+                Some(([column, ..], _)) => {
+                    let raw = reader::cells(self.row).next().map_or("", |(_, raw)| raw);
+                    match section.typed_cell(raw, column) {
+                        Some(cell) => cell.serialize(serializer),
+                        None => serializer.serialize_unit(),
+                    }
                 }
+                _ => section.only_cell(self.row).serialize(serializer),
             };
-            members.insert(field.clone(), value);
-            at += 1;
         }
-        Ok(Value::Object(members))
+        let mut map = serializer.serialize_map(None)?;
+        self.members_into(&mut map)?;
+        map.end()
     }
+}
 
-    fn inferred_cell(&self, raw: &str, escaped: bool) -> Value {
-        if !escaped {
-            return infer(raw).unwrap_or_else(|| Value::String(self.line_ends(raw.to_owned())));
-        }
-        let (text, mark) = text::unescape(raw);
-        match mark {
-            Mark::Plain => {
-                if let Some(value) = infer(&text) {
-                    return value;
+/// One cell, to be serialized.
+enum Cell<'s> {
+    Null,
+    Text(&'s str),
+    /// Of the type it looks like. The flag says that line ends are CRLF.
+    Inferred(&'s str, bool),
+    /// Of its column's type, which was checked.
+    Typed(&'s str, &'static Column, bool),
+}
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match *self {
+            Cell::Null => serializer.serialize_unit(),
+            Cell::Text(text) => serializer.serialize_str(text),
+            Cell::Inferred(raw, crlf) => {
+                let (text, mark) = text::unescape(raw);
+                match mark {
+                    Mark::Plain => match Inferred::of(&text) {
+                        Some(inferred) => inferred.serialize(serializer),
+                        None => serializer.serialize_str(&line_ends(text, crlf)),
+                    },
+                    Mark::Literal => serializer.serialize_str(&literal(&text)),
+                    Mark::Text => serializer.serialize_str(&line_ends(text, crlf)),
                 }
             }
-            Mark::Literal => return literal(&text),
-            Mark::Text => {}
-        }
-        Value::String(self.line_ends(text.into_owned()))
-    }
-
-    fn line_ends(&self, text: String) -> String {
-        if self.crlf { text.replace('\n', "\r\n") } else { text }
-    }
-
-    /// Ends the section: blank lines become rows where the count needs them, and the count is checked.
-    fn finish(mut self) -> Result<DecodedSection> {
-        let Some(declared) = self.declared else {
-            return Ok(DecodedSection {
-                header: self.header,
-                rows: self.rows,
-                padded: self.padded,
-            });
-        };
-        let found = self.rows.len() as u64;
-        if found < declared && (self.blanks.len() as u64) >= declared - found {
-            let missing = (declared - found) as usize;
-            let places: Vec<usize> = self.blanks.drain(..).take(missing).collect();
-            let mut rows = Vec::with_capacity(self.rows.len() + missing);
-            let mut places = places.into_iter().peekable();
-            for (at, row) in std::mem::take(&mut self.rows).into_iter().enumerate() {
-                while places.next_if_eq(&at).is_some() {
-                    rows.push(self.blank_row());
-                }
-                rows.push(row);
+            Cell::Typed(raw, column, crlf) => {
+                let (text, mark) = text::unescape(raw);
+                serialize_typed(serializer, text, mark, column, crlf)
             }
-            rows.extend(places.map(|_| self.blank_row()));
-            self.rows = rows;
-        }
-        if self.rows.len() as u64 != declared {
-            let (found, expected) = (format!("{} rows", self.rows.len()), format!("rows={declared}"));
-            return Err(Error::at(
-                ErrorKind::RowCount,
-                self.header.line,
-                1,
-                found,
-                expected,
-                "the payload was cut: ask again",
-            ));
-        }
-        Ok(DecodedSection {
-            header: self.header,
-            rows: self.rows,
-            padded: self.padded,
-        })
-    }
-
-    fn blank_row(&self) -> Value {
-        match self.typed {
-            Some((_, Rows::Values | Rows::Value)) => Value::String(String::new()),
-            None if self.header.fields[0] == "value" => Value::String(String::new()),
-            _ => Value::Object(Map::from_iter([(
-                self.header.fields[0].clone(),
-                Value::String(String::new()),
-            )])),
         }
     }
 }
 
-/// The value a plain cell looks like, unless it is text.
-#[inline]
-pub(crate) fn infer(text: &str) -> Option<Value> {
-    match text.as_bytes() {
-        [b'-' | b'0'..=b'9', ..] => number(text).map(Value::Number),
-        b"true" => Some(Value::Bool(true)),
-        b"false" => Some(Value::Bool(false)),
-        [b'[', .., b']'] | [b'{', .., b'}'] => serde_json::from_str(text).ok(),
-        _ => None,
+fn line_ends(text: Cow<'_, str>, crlf: bool) -> Cow<'_, str> {
+    if crlf && text.contains('\n') {
+        Cow::Owned(text.replace('\n', "\r\n"))
+    } else {
+        text
     }
 }
 
-/// A JSON number; whole ones stay whole as far as 64 bits go.
+/// What a plain cell or entry is, where it is no text.
+pub(crate) enum Inferred<'t> {
+    Flag(bool),
+    Number(Number),
+    /// A JSON list or object.
+    Nested(&'t str),
+}
+
+impl<'t> Inferred<'t> {
+    #[inline]
+    pub(crate) fn of(text: &'t str) -> Option<Self> {
+        match text.as_bytes() {
+            [b'-' | b'0'..=b'9', ..] => number(text).map(Self::Number),
+            b"true" => Some(Self::Flag(true)),
+            b"false" => Some(Self::Flag(false)),
+            [b'[', .., b']'] | [b'{', .., b'}'] => transcode::is_exact(text).then_some(Self::Nested(text)),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for Inferred<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::Number(number) => number.serialize(serializer),
+            Self::Nested(json) => Transcoded(json).serialize(serializer),
+        }
+    }
+}
+
+/// A JSON number that can be held as it is spelled; any other text that looks like one stays text.
 fn number(text: &str) -> Option<Number> {
     let bytes = text.as_bytes();
     if matches!(bytes.len(), 1..=18) && bytes.iter().all(u8::is_ascii_digit) {
@@ -347,76 +276,81 @@ fn number(text: &str) -> Option<Number> {
                 .into(),
         );
     }
-    if !text::is_number(bytes) {
+    // One that would be rounded is kept as the text that it is.
+    if !text::is_number(bytes) || (bytes.len() > 15 && !exact::is_exact(text)) {
         return None;
     }
     if !bytes.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) && text != "-0" {
-        if let Ok(number) = text.parse::<i64>() {
-            return Some(number.into());
-        }
-        if let Ok(number) = text.parse::<u64>() {
-            return Some(number.into());
-        }
+        let wide = || text.parse::<u64>().ok().map(Number::from);
+        return text.parse::<i64>().ok().map(Number::from).or_else(wide);
     }
     text.parse().ok().and_then(Number::from_f64)
 }
 
 /// A JSON string literal, as the encoder writes text with CR or an empty text where an empty cell means something else.
-fn literal(text: &str) -> Value {
+fn literal(text: &str) -> Cow<'_, str> {
     // Text that only begins like a literal was written by hand; it says what it says.
-    Value::String(serde_json::from_str(text).unwrap_or_else(|_| text.to_owned()))
+    serde_json::from_str::<String>(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// The value of a cell whose column's type is known.
-pub(crate) fn typed_text(
+/// The text of a cell in a column of texts.
+pub(crate) fn cell_text(raw: &str, crlf: bool) -> Cow<'_, str> {
+    match text::unescape(raw) {
+        (text, Mark::Literal) => Cow::Owned(literal(&text).into_owned()),
+        (text, _) => line_ends(text, crlf),
+    }
+}
+
+/// Checks a cell, or the text of a header's entry, against the type of its column.
+pub(crate) fn check_cell(raw: &str, column: &Column, line: usize, start: usize) -> Result<()> {
+    let (text, mark) = match column.kind {
+        Kind::Text | Kind::List | Kind::Names => return Ok(()),
+        _ => text::unescape(raw),
+    };
+    let fits = match column.kind {
+        Kind::Text | Kind::List | Kind::Names => true,
+        Kind::Integer => number(&text).is_some_and(|number| !number.is_f64()),
+        Kind::Float => float(&text).is_some(),
+        Kind::Flag => matches!(&*text, "true" | "false"),
+        Kind::Json => mark != Mark::Literal && transcode::is_exact(&text),
+    };
+    if fits {
+        return Ok(());
+    }
+    let expected = format!("{} in the column `{}`", column.kind.name(), column.name);
+    Err(Error::at(
+        ErrorKind::Cell,
+        line,
+        start + 1,
+        format!("`{text}`"),
+        expected,
+        "check that the columns are in order",
+    ))
+}
+
+fn float(text: &str) -> Option<Number> {
+    text.parse::<f64>().ok().and_then(Number::from_f64)
+}
+
+/// Says a checked cell as its column has it.
+pub(crate) fn serialize_typed<S: Serializer>(
+    serializer: S,
     text: Cow<'_, str>,
     mark: Mark,
     column: &Column,
-    line: usize,
-    at: usize,
     crlf: bool,
-) -> Result<Value> {
-    let wrong = || {
-        let expected = format!("{} in the column `{}`", column.kind.name(), column.name);
-        Error::at(
-            ErrorKind::Cell,
-            line,
-            at,
-            format!("`{text}`"),
-            expected,
-            "check that the columns are in order",
-        )
-    };
+) -> std::result::Result<S::Ok, S::Error> {
     match column.kind {
-        Kind::Text if mark == Mark::Literal => Ok(literal(&text)),
-        Kind::Text if crlf => Ok(Value::String(text.replace('\n', "\r\n"))),
-        Kind::Text => Ok(Value::String(text.into_owned())),
-        Kind::Integer => match number(&text) {
-            Some(number) if !number.is_f64() => Ok(Value::Number(number)),
-            _ => Err(wrong()),
-        },
-        Kind::Float => {
-            let float = text
-                .parse::<f64>()
-                .ok()
-                .filter(|_| !text.is_empty())
-                .and_then(Number::from_f64);
-            float.map(Value::Number).ok_or_else(wrong)
-        }
-        Kind::Flag => match &*text {
-            "true" => Ok(Value::Bool(true)),
-            "false" => Ok(Value::Bool(false)),
-            _ => Err(wrong()),
-        },
-        Kind::List if text.is_empty() => Ok(Value::Array(Vec::new())),
-        Kind::List => {
-            if text.starts_with('[')
-                && let Ok(list) = serde_json::from_str::<Vec<Value>>(&text)
-            {
-                return Ok(Value::Array(list));
-            }
-            Ok(text.split(',').map(Value::from).collect())
-        }
-        Kind::Json => serde_json::from_str(&text).map_err(|_| wrong()),
+        Kind::Text if mark == Mark::Literal => serializer.serialize_str(&literal(&text)),
+        Kind::Text => serializer.serialize_str(&line_ends(text, crlf)),
+        Kind::Integer => number(&text).serialize(serializer),
+        Kind::Float => float(&text).serialize(serializer),
+        Kind::Flag => serializer.serialize_bool(text == "true"),
+        Kind::List if text.is_empty() => serializer.collect_seq(std::iter::empty::<&str>()),
+        Kind::List if text.starts_with('[') && transcode::is_list(&text) => Transcoded(&text).serialize(serializer),
+        Kind::List => serializer.collect_seq(text.split(',')),
+        Kind::Names if text.starts_with('[') && transcode::is_list(&text) => Transcoded(&text).serialize(serializer),
+        Kind::Names => serializer.serialize_str(&line_ends(text, crlf)),
+        Kind::Json => Transcoded(&text).serialize(serializer),
     }
 }

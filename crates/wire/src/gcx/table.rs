@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
+use super::document::most_names;
 use super::error::{Error, ErrorKind};
 use super::json_cell::Written;
 use super::reader::MAX_FIELDS;
@@ -208,8 +209,8 @@ impl Table {
     /// What an empty cell would have to mean, column by column, when types are inferred.
     pub(crate) fn check_columns(&self, tape: &Tape) -> Result<(), Stop> {
         let rows = self.rows();
-        if self.columns.is_empty() || (self.columns.len() == 1 && self.columns[0].name == "value") {
-            // Reads back as a list of scalars, so an object with the only key `value` must be JSON.
+        if self.columns.is_empty() || (self.columns.len() == 1 && matches!(&*self.columns[0].name, "value" | "_")) {
+            // Reads back as a list of scalars, or as the column beside it that keeps empty rows, so an object with only that key is JSON.
             return Err(Stop::NotColumns);
         }
         // A repeated key would need two cells of one column.
@@ -222,7 +223,9 @@ impl Table {
         // A union of unlike rows is mostly tabs, and grows as rows × columns.
         let sparse = rows * self.columns.len() > 4 * (self.cells.len() + tape.bytes.len()) + 1024
             || self.columns.len() > MAX_FIELDS;
-        if repeated || sparse || self.columns.iter().any(torn) {
+        let named = |column: &TableColumn| column.name.len().saturating_mul(rows);
+        let is_large = self.columns.iter().map(named).fold(0, usize::saturating_add) > most_names(tape.bytes.len());
+        if repeated || sparse || is_large || self.columns.iter().any(torn) {
             Err(Stop::NotColumns)
         } else {
             Ok(())
