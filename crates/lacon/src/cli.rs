@@ -55,8 +55,8 @@ use commands::questions::{
 };
 use commands::search::{code, docs};
 use commands::{
-    completions, convert, decode, doctor, encode, export, find, gateway, grep, hook, index, init, licenses, man, mcp,
-    savings, status, tokens, trust, undo, watch,
+    apply, completions, convert, decode, doctor, encode, export, find, gateway, grep, hook, index, init, licenses, man,
+    mcp, savings, status, tokens, trust, undo, watch,
 };
 
 verbs! {
@@ -121,6 +121,7 @@ verbs! {
         Encode => encode,
         Decode => decode,
         Convert => convert,
+        Apply => apply,
         Tokens => tokens,
         Bench => bench,
         Completions => completions,
@@ -184,6 +185,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "encode",
             "decode",
             "convert",
+            "apply",
             "tokens",
             "bench",
             "completions",

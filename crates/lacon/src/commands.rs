@@ -1,6 +1,7 @@
 //! One file per verb: its `Args` (parsed by clap, whose doc comment is the help) and its `run`. `ending` and `http_access` are what the
 //! verbs that serve have in common.
 
+pub(crate) mod apply;
 pub(crate) mod code;
 pub(crate) mod compilers;
 pub(crate) mod completions;

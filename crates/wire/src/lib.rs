@@ -14,6 +14,7 @@ extern crate self as wire;
 #[macro_use]
 pub mod layout;
 pub mod answers;
+pub mod apply;
 mod dense;
 pub mod exact;
 pub mod excerpt;

@@ -101,4 +101,58 @@ fn a_delta_is_called_gcf_where_it_verifies_as_gcf() {
     for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
         assert!(wire::decode(&text[..end]).is_err(), "{}", &text[..end]);
     }
+    // A client without our types applies either to the texts that it has.
+    let base_text = base.to_gcf("context_for_task").unwrap().concat();
+    for text in [text.clone(), texts.concat(), to_value(&plain).unwrap().to_string()] {
+        let applied = wire::apply::apply(&base_text, &text).unwrap();
+        assert_eq!(applied["pack_root"], to_value(&now).unwrap()["pack_root"]);
+        assert_eq!(applied["sources"], to_value(&now).unwrap()["sources"], "{text}");
+    }
+    assert!(wire::apply::apply(&texts.concat(), &texts.concat()).is_err());
+}
+
+#[test]
+fn deltas_of_rows_and_graphs_are_applied_to_texts() {
+    use serde_json::json;
+    use wire::gcf::graph::{self, Graph, Symbol};
+    use wire::gcf::keyed_set;
+    let rows = |names: &[&str]| {
+        let rows: Vec<_> = names
+            .iter()
+            .map(|name| json!({"id": name, "line": name.len()}))
+            .collect();
+        json!({"results": rows, "total": names.len(), "etag": names.concat()})
+    };
+    let (base, now) = (rows(&["a", "b", "ccc"]), rows(&["a", "ccc", "dd"]));
+    let set = |value: &serde_json::Value| wire::apply::rows_of(value.as_object().unwrap()).unwrap();
+    let mut delta = keyed_set::diff(&set(&base), &set(&now)).unwrap();
+    delta.tool = "search_symbols".into();
+    let text = keyed_set::encode_delta(&delta).unwrap();
+    let note = "rows of results since etag abccc; now {\"total\":3,\"etag\":\"acccdd\"}";
+    assert_eq!(
+        wire::apply::apply(&base.to_string(), &format!("{text}{note}\n")).unwrap(),
+        now
+    );
+    let whole = keyed_set::encode(&set(&base), "search_symbols").unwrap();
+    assert_eq!(wire::apply::apply(&whole, &text).unwrap(), now["results"]);
+    assert!(wire::apply::apply(&now.to_string(), &text).is_err(), "another base");
+
+    let graph = |names: &[&str]| Graph {
+        symbols: names
+            .iter()
+            .map(|name| Symbol {
+                qualified_name: (*name).into(),
+                kind: "function".into(),
+                score: 0.5,
+                provenance: "x".into(),
+                distance: 0,
+            })
+            .collect(),
+        ..Graph::default()
+    };
+    let (base, now) = (graph(&["a", "b"]), graph(&["a", "c"]));
+    let delta = graph::encode_delta(&graph::diff(&base, &now).unwrap()).unwrap();
+    let applied = wire::apply::apply(&graph::encode(&base).unwrap(), &delta).unwrap();
+    assert_eq!(applied["symbols"][1]["qualifiedName"], "c");
+    assert_eq!(applied["packRoot"], graph::pack_root(&now).unwrap());
 }

@@ -100,6 +100,7 @@ const LEFT_OUT: &[&str] = &[
     "encode",
     "decode",
     "convert",
+    "apply",
     "completions",
     "man",
     "licenses",

@@ -73,35 +73,13 @@ fn name(tool: &str, etag: &str) -> String {
 }
 
 /// The only list of an answer, where there is one and it is long enough.
-fn only_list(members: &Map<String, Value>) -> Option<(&String, &Vec<Value>)> {
-    let mut lists = members
-        .iter()
-        .filter_map(|(name, member)| Some((name, member.as_array()?)));
-    let only = lists.next()?;
-    let has_ids = only.1.first().is_some_and(|row| row.get("id").is_some());
-    (has_ids && lists.next().is_none() && only.1.len() >= FEWEST_ROWS).then_some(only)
+fn only_list(members: &Map<String, Value>) -> Option<&Vec<Value>> {
+    let (_, list) = wire::apply::only_list(members)?;
+    (list.len() >= FEWEST_ROWS).then_some(list)
 }
 
 /// The only list of an answer, as rows with ids.
 fn rows(members: &Map<String, Value>) -> Option<KeyedSet> {
-    let (name, list) = only_list(members)?;
-    let mut fields: Vec<&String> = Vec::new();
-    for row in list {
-        for field in row.as_object()?.keys() {
-            if !fields.contains(&field) {
-                fields.push(field);
-            }
-        }
-    }
-    let full: Vec<Map<String, Value>> = list
-        .iter()
-        .filter_map(Value::as_object)
-        .map(|row| {
-            fields
-                .iter()
-                .map(|field| ((*field).clone(), row.get(*field).cloned().unwrap_or_default()))
-                .collect()
-        })
-        .collect();
-    KeyedSet::from_rows(name, "id", &full).ok()
+    only_list(members)?;
+    wire::apply::rows_of(members)
 }

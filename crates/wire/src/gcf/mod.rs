@@ -142,6 +142,16 @@ pub fn unchanged(text: &str) -> Option<serde_json::Value> {
     Some(members.into())
 }
 
+/// Whether a text says what changed in rows.
+pub(crate) fn is_set_delta(text: &str) -> bool {
+    header::Header::parse(text).is_ok_and(|header| header.profile == Profile::Generic && header.is_true("delta"))
+}
+
+/// Whether a text says what changed in a graph.
+pub(crate) fn is_graph_delta(text: &str) -> bool {
+    header::Header::parse(text).is_ok_and(|header| header.profile == Profile::Graph && header.is_true("delta"))
+}
+
 /// Decodes a payload of any kind. Payloads of a session need its [`graph::SessionReader`].
 pub fn decode<'a>(text: &'a str, options: &DecodeOptions) -> Result<Payload<'a>> {
     let header = header::Header::parse(text)?;
