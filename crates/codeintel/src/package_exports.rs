@@ -1,7 +1,10 @@
 //! `list_package_exports`: what a package, namespace, module or folder offers, by the visibility rule of its language.
 //!
 //! What a package offers is not only what it defines: re-exports (`pub use`, `export … from`, the imports of a package's
-//! `__init__`) are followed to their definitions.
+//! `__init__`) are followed to their definitions. Python and ECMAScript say what a module offers name by name, which is in
+//! [`names`]; everything else goes by visibility.
+
+mod names;
 
 use std::collections::BTreeSet;
 
@@ -92,20 +95,20 @@ pub fn package_exports(workspace: &Workspace, ask: &PackageExports) -> Result<Ex
     };
     let mut homes = Homes::new(workspace);
     let mut offered = offered(workspace, asked, &mut homes)?;
-    offered.retain(|(_, symbol)| match &kinds {
-        Some(kinds) => kinds.contains(&symbol.kind()),
-        None => !is_member(*symbol),
+    offered.retain(|offer| match &kinds {
+        Some(kinds) => kinds.contains(&offer.symbol.kind()),
+        None => !is_member(offer.symbol),
     });
-    offered.sort_by(|(one, left), (other, right)| {
-        let key = |symbol: &SymbolView<'_>| {
-            (
-                rank(symbol.kind()),
-                words::kind(*symbol),
-                symbol.name().to_string(),
-                symbol.id(),
-            )
-        };
-        (key(left), one).cmp(&(key(right), other))
+    offered.sort_by_cached_key(|offer| {
+        let symbol = offer.symbol;
+        let name = offer.name().to_string();
+        (
+            rank(symbol.kind()),
+            words::kind(symbol),
+            name,
+            symbol.id(),
+            offer.repository,
+        )
     });
     let total = offered.len();
     let page = Page::of(workspace, ask.limit, ask.cursor.as_deref(), LIMIT)?;
@@ -115,7 +118,7 @@ pub fn package_exports(workspace: &Workspace, ask: &PackageExports) -> Result<Ex
         package: asked.to_string(),
         symbols: symbols
             .into_iter()
-            .map(|(repository, one)| symbol(workspace, repository, one, &mut homes))
+            .map(|offer| offer.descriptor(workspace, &mut homes))
             .collect(),
         total,
         truncated: end < total,
@@ -124,25 +127,60 @@ pub fn package_exports(workspace: &Workspace, ask: &PackageExports) -> Result<Ex
     })
 }
 
+/// A symbol that a package offers, under the name that it has there.
+#[derive(Clone)]
+struct Offer<'a> {
+    repository: usize,
+    symbol: SymbolView<'a>,
+    /// Where the name is not the definition's own.
+    renamed: Option<String>,
+    /// Whether it is the default export, which is not taken with everything.
+    is_default: bool,
+}
+
+impl<'a> Offer<'a> {
+    fn plain(repository: usize, symbol: SymbolView<'a>) -> Self {
+        Self {
+            repository,
+            symbol,
+            renamed: None,
+            is_default: false,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.renamed.as_deref().unwrap_or_else(|| self.symbol.name())
+    }
+
+    fn descriptor(&self, workspace: &Workspace, homes: &mut Homes<'_>) -> SymbolDescriptor {
+        let mut descriptor = symbol(workspace, self.repository, self.symbol, homes);
+        if let Some(name) = &self.renamed {
+            let defined = std::mem::replace(&mut descriptor.name, name.clone());
+            descriptor.metadata.insert("defined_as".to_string(), defined.into());
+        }
+        descriptor
+    }
+}
+
 /// The visible symbols of what `asked` names.
-fn offered<'a>(
-    workspace: &'a Workspace,
-    asked: &str,
-    homes: &mut Homes<'_>,
-) -> Result<Vec<(usize, SymbolView<'a>)>, QuestionError> {
+fn offered<'a>(workspace: &'a Workspace, asked: &str, homes: &mut Homes<'_>) -> Result<Vec<Offer<'a>>, QuestionError> {
     let files = files_of(workspace, asked, homes);
-    let mut found: Vec<(usize, SymbolView<'a>)> = Vec::new();
+    let mut found: Vec<Offer<'a>> = Vec::new();
     for (repository, file) in &files {
+        if names::says(file.language()) {
+            found.extend(names::offered(workspace, *repository, *file)?);
+            continue;
+        }
         found.extend(
             file.symbols()
                 .skip(1)
                 .filter(|symbol| is_offered(*symbol))
-                .map(|symbol| (*repository, symbol)),
+                .map(|symbol| Offer::plain(*repository, symbol)),
         );
         found.extend(
             reexported(workspace, *repository, *file)?
                 .into_iter()
-                .map(|symbol| (*repository, symbol)),
+                .map(|symbol| Offer::plain(*repository, symbol)),
         );
     }
     // Languages whose namespaces are symbols themselves: what stands inside them.
@@ -158,8 +196,8 @@ fn offered<'a>(
             ),
         });
     }
-    let mut seen: BTreeSet<(usize, SymbolId)> = BTreeSet::new();
-    found.retain(|(repository, symbol)| seen.insert((*repository, symbol.id())));
+    let mut seen: BTreeSet<(usize, SymbolId, String)> = BTreeSet::new();
+    found.retain(|offer| seen.insert((offer.repository, offer.symbol.id(), offer.name().to_string())));
     Ok(found)
 }
 
@@ -333,10 +371,7 @@ fn reexported<'a>(
     repository: usize,
     file: FileView<'a>,
 ) -> Result<Vec<SymbolView<'a>>, QuestionError> {
-    if !matches!(file.language(), "python" | "rust" | "javascript" | "typescript" | "tsx") {
-        return Ok(Vec::new());
-    }
-    if file.language() == "python" && !file.path().ends_with("__init__.py") && !file.path().ends_with("__init__.pyi") {
+    if file.language() != "rust" {
         return Ok(Vec::new());
     }
     let Some(whole) = file.symbol() else {
@@ -374,7 +409,7 @@ fn reexported<'a>(
 }
 
 /// What stands in the modules of this name: Ruby's modules, C++'s namespaces, Rust's inline modules.
-fn in_modules<'a>(workspace: &'a Workspace, asked: &str, homes: &mut Homes<'_>) -> Vec<(usize, SymbolView<'a>)> {
+fn in_modules<'a>(workspace: &'a Workspace, asked: &str, homes: &mut Homes<'_>) -> Vec<Offer<'a>> {
     let last = asked.rsplit(['.', ':', '/', '\\']).next().unwrap_or(asked);
     let wanted: Vec<&str> = asked
         .split(['.', ':', '/', '\\'])
@@ -406,7 +441,7 @@ fn in_modules<'a>(workspace: &'a Workspace, asked: &str, homes: &mut Homes<'_>) 
             found.extend(
                 inside
                     .filter(|symbol| is_offered(*symbol))
-                    .map(|symbol| (repository, symbol)),
+                    .map(|symbol| Offer::plain(repository, symbol)),
             );
         }
     }

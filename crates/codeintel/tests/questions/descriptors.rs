@@ -671,3 +671,79 @@ fn attributes_comments_and_type_parameters_beside_the_name() {
     assert_eq!(generic.methods.len(), 2);
     assert_eq!(of("Connection").signature, "class Connection");
 }
+
+/// What a package takes from others by `*`, and under other names, is found where it is defined.
+#[test]
+fn exports_follow_stars_lists_and_other_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        (
+            "client/__init__.py",
+            "from .__version__ import __version__\nfrom ._api import *\nfrom ._models import Request, Response as Reply\nfrom ._all import *\n\
+             from . import _private\nimport os\n\n__all__ = [\"__version__\", \"get\", \"Request\", \"Reply\", \"one\", \"Timeout\"]\n",
+        ),
+        ("client/__version__.py", "__version__ = \"1\"\n"),
+        (
+            "client/_api.py",
+            "from ._models import Timeout\n__all__ = [\"get\", \"Timeout\"]\ndef get(): ...\ndef hidden(): ...\n",
+        ),
+        (
+            "client/_models.py",
+            "class Request: ...\nclass Response: ...\nclass Timeout: ...\n",
+        ),
+        (
+            "client/_all.py",
+            "from client import *\ndef one(): ...\ndef _two(): ...\n",
+        ),
+        ("client/_private.py", "def helper(): ...\n"),
+        (
+            "open/__init__.py",
+            "from .parts import *\nfrom .parts import Left as Right\n",
+        ),
+        ("open/parts.py", "class Left: ...\ndef make(): ...\ndef _own(): ...\n"),
+        ("package.json", "{\"name\": \"shop\"}"),
+        (
+            "src/index.ts",
+            "export * from './cart';\nexport { build as make, type Part } from './parts';\nimport { hidden } from './parts';\n\
+             function own() {}\nexport { own as open, hidden as shown };\nexport const limit = 3;\n",
+        ),
+        (
+            "src/cart.ts",
+            "export class Cart {}\nexport default function main() {}\nexport * from './deep';\nfunction inner() {}\n",
+        ),
+        ("src/deep.ts", "export function deep() {}\nexport * from './cart';\n"),
+        (
+            "src/parts.ts",
+            "export function build() {}\nexport interface Part {}\nexport function hidden() {}\n",
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let workspace = crate::common::indexed(folder.path());
+    let sorted = |package: &str| {
+        let mut names: Vec<String> = exports(&workspace, package)
+            .symbols
+            .into_iter()
+            .map(|symbol| symbol.name)
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(
+        sorted("client"),
+        ["Reply", "Request", "Timeout", "__version__", "get", "one"]
+    );
+    assert_eq!(sorted("open"), ["Left", "Right", "make"]);
+    assert_eq!(
+        sorted("src"),
+        ["Cart", "Part", "deep", "limit", "make", "open", "shown"]
+    );
+    let renamed = exports(&workspace, "src")
+        .symbols
+        .into_iter()
+        .find(|symbol| symbol.name == "make");
+    assert_eq!(renamed.unwrap().metadata["defined_as"], "build");
+}
