@@ -181,7 +181,7 @@ impl Conversation {
             state.session.graph_was_sent(now);
             state.learn(pack);
         }
-        Some([graph, sources])
+        Some(wire::counted_parts(graph, sources))
     }
 
     /// Notes that the client was told the texts of a pack as what changed in another: the older ones are no longer what it holds.
@@ -226,9 +226,15 @@ impl State {
             consider(Encoded { text, format }, None, self.told[1]);
         }
         if let Some(draft) = self.session.prepare(value, now)
-            && let Ok(text) = wire::encode(draft.value(), &Layout::generic(""), format, Tokenizer::O200k)
+            && let Ok(said) = wire::encode_answer(
+                draft.value(),
+                &draft.value().to_string(),
+                &Layout::generic(""),
+                format,
+                Tokenizer::O200k,
+            )
         {
-            consider(text, Some(draft), self.told[0]);
+            consider(said, Some(draft), self.told[0]);
         }
         found
     }

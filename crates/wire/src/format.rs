@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::answers::{ContextPack, PackDelta};
 use crate::layout::Layout;
 use crate::tokens::Tokenizer;
-use crate::{exact, gcf, gcx, lcx, markdown, protocol};
+use crate::{counted, exact, gcf, gcx, lcx, markdown, protocol};
 
 /// How an answer is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -169,35 +169,40 @@ pub fn encode<T: Serialize + ?Sized>(
                 Some(text) => text,
                 None => {
                     let json = value.to_string();
-                    return Ok(choose(&value, json, layout, tokenizer));
+                    return Ok(choose(&value, json, layout, tokenizer, |text| text));
                 }
             }
         }
         Format::Markdown | Format::Text => text(&serde_json::to_value(value)?, layout),
         Format::Auto => {
             let json = serde_json::to_string(value)?;
-            return Ok(choose(&serde_json::to_value(value)?, json, layout, tokenizer));
+            return Ok(choose(&serde_json::to_value(value)?, json, layout, tokenizer, |text| {
+                text
+            }));
         }
     };
     Ok(Encoded { format, text })
 }
 
-/// The same as [`encode`], for whoever has the value's compact JSON at hand: it is neither copied nor written again.
-pub fn encode_with_json(
+/// The same for an answer that is sent: its header says how many lines it has, so that whoever reads it sees when it was cut. `json` is
+/// the compact JSON of the value, which is not written again.
+pub fn encode_answer(
     value: &Value,
     json: &str,
     layout: &Layout,
     format: Format,
     tokenizer: Tokenizer,
 ) -> Result<Encoded, Error> {
-    match format {
-        Format::Auto => Ok(choose(value, json.to_string(), layout, tokenizer)),
-        Format::Json => Ok(Encoded {
-            format,
-            text: json.to_string(),
-        }),
-        format => encode(value, layout, format, tokenizer),
-    }
+    let text = match format {
+        Format::Json => json.to_string(),
+        Format::Lcx => match lcx::to_string(layout, value) {
+            Some(text) => text,
+            None => return Ok(choose(value, json.to_string(), layout, tokenizer, counted::counted)),
+        },
+        Format::Auto => return Ok(choose(value, json.to_string(), layout, tokenizer, counted::counted)),
+        format => counted::counted(encode(value, layout, format, tokenizer)?.text),
+    };
+    Ok(Encoded { format, text })
 }
 
 /// Reads a text in whatever lossless format it is in.
@@ -255,16 +260,31 @@ pub fn check_gcx(text: &str) -> Result<gcx::Document<'_>, Error> {
 
 /// A GCF text of either profile: a graph with sources behind it is a pack or what changed in one.
 fn decode_gcf(text: &str) -> Result<Value, Error> {
+    let sources = text.find("\nsources ").map(|end| end + 1);
+    if let Some(counted::Missing { found, expected }) = counted::missing(text, sources) {
+        return Err(gcf::Error::new(gcf::Category::CountMismatch, found, expected).into());
+    }
     if let Some(unchanged) = gcf::unchanged(text) {
-        return Ok(unchanged);
+        // The graph is as it was; lines of sources may have moved.
+        return match (sources, unchanged.get("pack_root").and_then(Value::as_str)) {
+            (Some(at), Some(root)) => {
+                let same = gcf::graph::GraphDelta {
+                    base_root: root.to_owned(),
+                    new_root: root.to_owned(),
+                    ..gcf::graph::GraphDelta::default()
+                };
+                Ok(serde_json::to_value(PackDelta::from_gcf(&same, &text[at..])?)?)
+            }
+            _ => Ok(unchanged),
+        };
     }
     let header = text.lines().next().unwrap_or_default();
     let says = |field: &str| header.split(' ').any(|word| word == field);
     if !says("profile=graph") {
         return Ok(gcf::from_str_with(text, &gcf::DecodeOptions::accepting())?);
     }
-    let (graph, sources) = match text.find("\nsources ") {
-        Some(end) => (&text[..=end], Some(&text[end + 1..])),
+    let (graph, sources) = match sources {
+        Some(at) => (&text[..at], Some(&text[at..])),
         None => (text, None),
     };
     Ok(match (says("delta=true"), sources) {
@@ -298,7 +318,14 @@ fn text(value: &Value, layout: &Layout) -> String {
     }
 }
 
-fn choose(value: &Value, json: String, layout: &Layout, tokenizer: Tokenizer) -> Encoded {
+/// `finish` is what is done to a text in GCX1 or GCF before it is compared and sent.
+fn choose(
+    value: &Value,
+    json: String,
+    layout: &Layout,
+    tokenizer: Tokenizer,
+    finish: impl Fn(String) -> String,
+) -> Encoded {
     if let Some(write) = layout.text {
         return Encoded {
             format: Format::Text,
@@ -315,8 +342,8 @@ fn choose(value: &Value, json: String, layout: &Layout, tokenizer: Tokenizer) ->
     };
     let mut candidates = vec![(Format::Json, json)];
     // A form that cannot carry this value at all is no candidate.
-    candidates.extend(write_gcx(value, layout).ok().map(|text| (Format::Gcx, text)));
-    candidates.extend(gcf::to_string(value).ok().map(|text| (Format::Gcf, text)));
+    candidates.extend(write_gcx(value, layout).ok().map(|text| (Format::Gcx, finish(text))));
+    candidates.extend(gcf::to_string(value).ok().map(|text| (Format::Gcf, finish(text))));
     candidates.extend(own.map(|text| (Format::Lcx, text)));
     let mut costs: Vec<usize> = if candidates.iter().map(|(_, text)| text.len()).sum::<usize>() < COUNT_ALL_BELOW {
         candidates.iter().map(|(_, text)| tokenizer.count(text)).collect()

@@ -15,6 +15,7 @@ extern crate self as wire;
 pub mod layout;
 pub mod answers;
 pub mod apply;
+mod counted;
 mod dense;
 pub mod exact;
 pub mod excerpt;
@@ -29,4 +30,5 @@ pub mod protocol;
 pub mod session;
 pub mod tokens;
 
-pub use format::{Encoded, Error, Format, check_gcx, decode, decode_from, detect, encode, encode_with_json, same};
+pub use counted::{counted, counted_parts};
+pub use format::{Encoded, Error, Format, check_gcx, decode, decode_from, detect, encode, encode_answer, same};

@@ -93,3 +93,32 @@ fn a_format_is_detected_by_its_first_word() {
         assert_eq!(format.name().parse(), Ok(format));
     }
 }
+
+/// What a tool sends says how many lines it has: a text that was cut anywhere is refused, in every format.
+#[test]
+fn a_sent_answer_that_was_cut_is_refused() {
+    let object = json!({"name": "a", "size": 3, "about": "# no comment", "lines_below": 7});
+    let list = json!([{"id": "a", "line": 1}, {"id": "b", "line": 20}]);
+    let lists = json!({"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "a", "to": "b"}], "total": 2, "note": "two words"});
+    for value in [object, list, lists, json!({"rows": []}), json!({})] {
+        for format in [Format::Json, Format::Gcx, Format::Gcf, Format::Lcx, Format::Auto] {
+            let layout = Layout::generic("tool");
+            let json = value.to_string();
+            let text = wire::encode_answer(&value, &json, &layout, format, Tokenizer::O200k)
+                .unwrap()
+                .text;
+            let read = wire::decode(&text).unwrap();
+            assert!(wire::same(&read, &value), "{read} of {text}");
+            // A client may put a line between texts.
+            let spaced = if text.starts_with('{') || text.starts_with('[') {
+                text.clone()
+            } else {
+                text.clone() + "\n"
+            };
+            assert!(wire::same(&wire::decode(&spaced).unwrap(), &value), "{spaced}");
+            for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+                assert!(wire::decode(&text[..end]).is_err(), "{}", &text[..end]);
+            }
+        }
+    }
+}

@@ -15,6 +15,10 @@ fn the_examples_are_true() {
                 assert_eq!(wire::gcx::from_str(body).unwrap(), value);
                 examples += 1;
             }
+            "gcx-sent" => {
+                assert!(wire::decode(body).is_ok(), "{body}");
+                assert!((0..body.len()).all(|end| wire::decode(&body[..end]).is_err()));
+            }
             other => panic!("a block of `{other}`"),
         }
     }

@@ -43,10 +43,62 @@ fn packs_and_what_changed_in_them_are_read_like_any_text() {
     let texts = delta.to_gcf("context_for_task", 90, str::len).unwrap();
     assert_eq!(told(texts), to_value(&delta).unwrap());
 
-    let [graph, _] = pack.to_gcf("context_for_task").unwrap();
+    let [graph, sources] = pack.to_gcf("context_for_task").unwrap();
     assert_eq!(
-        wire::decode(&graph).unwrap()["symbols"][1]["qualifiedName"],
+        wire::gcf::graph::decode(&graph).unwrap().symbols[1].qualified_name,
         "shop/cart.py::remove"
+    );
+    // A client may put a line between the two, and see where either was cut.
+    assert_eq!(
+        wire::decode(&format!("{graph}\n{sources}")).unwrap(),
+        to_value(&pack).unwrap()
+    );
+    for text in [
+        graph.clone() + &sources,
+        delta.to_gcf("context_for_task", 90, str::len).unwrap().concat(),
+    ] {
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            assert!(wire::decode(&text[..end]).is_err(), "{}", &text[..end]);
+        }
+    }
+}
+
+/// The graph is the same, but lines have moved: that is a delta, not nothing.
+#[test]
+fn sources_that_moved_are_not_unchanged() {
+    let pack = |line: u64| {
+        let mut pack = ContextPack {
+            symbols: vec![PackSymbol {
+                id: "shop/cart.py::add".into(),
+                kind: "function".into(),
+                score: 0.9,
+                provenance: "words~abcd".into(),
+                distance: 0,
+            }],
+            sources: vec![PackSource {
+                id: "shop/cart.py::add".into(),
+                form: "body".into(),
+                line,
+                text: "def add():\n    pass".into(),
+            }],
+            total: 1,
+            ..ContextPack::default()
+        };
+        pack.pack_root = pack.root().unwrap();
+        pack
+    };
+    let (base, now) = (pack(3), pack(9));
+    assert_eq!(base.pack_root, now.pack_root);
+    let delta = PackDelta::between(&base, &now);
+    let unchanged =
+        wire::gcf::graph::reply(Some(&now.pack_root), None, &now.graph("context_for_task"), str::len).unwrap();
+    let said = wire::counted_parts(unchanged.text().to_owned(), delta.sources_text()).concat();
+    assert!(said.contains("unchanged=true"), "{said}");
+    assert_eq!(wire::decode(&said).unwrap(), to_value(&delta).unwrap());
+    let base_text = base.to_gcf("context_for_task").unwrap().concat();
+    assert_eq!(
+        wire::apply::apply(&base_text, &said).unwrap()["sources"],
+        to_value(&now).unwrap()["sources"]
     );
 }
 

@@ -332,7 +332,7 @@ pub(crate) fn refused(refusal: &Refusal, format: Format) -> String {
             .ok()
             .map(|encoded| encoded.text),
     };
-    text.unwrap_or_else(|| value.to_string())
+    text.map_or_else(|| value.to_string(), wire::counted)
 }
 
 /// An argument that says what a call is about as the wire protocol does: a `tool_request` section.
@@ -545,7 +545,7 @@ fn short_etag(hash: &str) -> String {
 }
 
 fn encode(value: &Value, json: &str, layout: &Layout, format: Format) -> Result<Encoded, Refusal> {
-    wire::encode_with_json(value, json, layout, format, Tokenizer::O200k)
+    wire::encode_answer(value, json, layout, format, Tokenizer::O200k)
         .map_err(|error| refusal("internal_error", format!("the answer cannot be written: {error}")))
 }
 

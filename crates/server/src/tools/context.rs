@@ -389,7 +389,7 @@ fn plain(pack: &ContextPack, layout: &Layout<'static>, format: Format) -> Result
         return Ok(texts.into());
     }
     let encoded = wire::encode(pack, layout, format, Tokenizer::O200k).map_err(unwritable)?;
-    Ok(vec![encoded.text])
+    Ok(vec![wire::counted(encoded.text)])
 }
 
 fn unwritable(error: wire::Error) -> Refusal {
@@ -427,7 +427,7 @@ fn said(
             false => value(delta)?,
         };
         let encoded = wire::encode(&said, &Layout::generic(tool), format, Tokenizer::O200k).map_err(unwritable)?;
-        return Ok(vec![encoded.text]);
+        return Ok(vec![wire::counted(encoded.text)]);
     }
     let cannot = |error: wire::gcf::Error| unwritable(error.into());
     if same_root {
@@ -439,7 +439,7 @@ fn said(
             .to_string();
         return Ok(match unchanged {
             true => vec![said],
-            false => vec![said, delta.sources_text()],
+            false => wire::counted_parts(said, delta.sources_text()).into(),
         });
     }
     delta

@@ -10,7 +10,7 @@ use wire::Format;
 use wire::tokens::Tokenizer;
 
 use super::answer::answer;
-use super::{Desk, Services, Tool, Wish, graph};
+use super::{Desk, Services, Tool, Wish, context, graph};
 
 /// The sources of `wire` and `testkit`, as a workspace of two repositories.
 fn workspace(index: &Path) -> Workspace {
@@ -63,6 +63,22 @@ fn questions(tool: &Tool) -> Vec<Value> {
     }
 }
 
+/// Cut at 200 places that follow from the text, and before its last line end: a reader never takes it for complete.
+fn assert_a_cut_is_seen(text: &str) {
+    let mut state = text.len() as u64 | 1;
+    let mut places: Vec<usize> = (0..200)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % text.len()
+        })
+        .collect();
+    places.push(text.len() - 1);
+    for end in places.into_iter().filter(|end| text.is_char_boundary(*end)) {
+        let read = wire::decode(&text[..end]);
+        assert!(read.is_err(), "read as complete:\n{}", &text[..end]);
+    }
+}
+
 #[test]
 fn every_format_says_what_the_json_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,8 +103,9 @@ fn every_format_says_what_the_json_says() {
             };
             let json = say(Format::Json).text;
             let expected: Value = serde_json::from_str(&json).unwrap();
-            for format in [Format::Gcx, Format::Gcf, Format::Auto] {
+            for format in [Format::Gcx, Format::Gcf, Format::Lcx, Format::Auto] {
                 let text = say(format).text;
+                assert_a_cut_is_seen(&text);
                 let decoded =
                     wire::decode(&text).unwrap_or_else(|error| panic!("{} {format:?}: {error}\n{text}", tool.name));
                 assert!(
@@ -112,4 +129,53 @@ fn every_format_says_what_the_json_says() {
     assert!(shares.len() > 20);
     shares.sort_unstable();
     assert!(shares[shares.len() / 2] <= 65, "{shares:?}");
+}
+
+/// Packs are filled for each format, so they differ; a cut one is seen.
+#[test]
+fn packs_show_that_they_were_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = workspace(folder.path());
+    let services = Services::default();
+    let desk = Desk {
+        workspace: &workspace,
+        services: &services,
+        caller: "test",
+        wish: Wish::default(),
+    };
+    let symbol = "wire/src/format.rs::encode";
+    let questions = [
+        (
+            "context_for_task",
+            json!({"task": "decode a GCX1 table whose header value has a space", "budget": 3000}),
+        ),
+        (
+            "context_for_files",
+            json!({"files": ["wire/src/layout.rs"], "budget": 2000}),
+        ),
+        ("blast_radius", json!({"symbols": [symbol]})),
+        ("explain_symbol", json!({"id": symbol})),
+        ("communities", json!({})),
+        ("plan_turn", json!({"task": "decode a GCX1 table"})),
+    ];
+    for (name, question) in questions {
+        let tool = graph::TOOLS
+            .iter()
+            .chain(context::TOOLS)
+            .find(|tool| tool.name == name)
+            .unwrap();
+        for format in [Format::Json, Format::Gcx, Format::Gcf, Format::Lcx, Format::Auto] {
+            let said = answer(tool, &desk, question.as_object().unwrap().clone(), format)
+                .unwrap_or_else(|refusal| panic!("{name} {question}: {refusal:?}"));
+            // The second text of a pack, or a remark.
+            let rest = said
+                .note
+                .filter(|note| note.starts_with("sources "))
+                .unwrap_or_default();
+            let text = said.text + &rest;
+            let read = wire::decode(&text);
+            assert!(read.is_ok(), "{name} {question} as {format}: {read:?}\n{text}");
+            assert_a_cut_is_seen(&text);
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::pack_names::Renamed;
+use crate::counted::counted_parts;
 use crate::gcf::{self, Category, graph};
 use crate::layout::{Column, Layout, Section};
 
@@ -185,10 +186,8 @@ impl ContextPack {
     /// The two texts of a pack in GCF. Symbols must be in the order of the graph's text: nearest first, then by score.
     pub fn to_gcf(&self, tool: &str) -> gcf::Result<[String; 2]> {
         let numbers: Vec<u64> = (0..self.symbols.len() as u64).collect();
-        Ok([
-            graph::encode(&self.graph(tool))?,
-            self.sources_text(&numbers, |_| false),
-        ])
+        let graph = graph::encode(&self.graph(tool))?;
+        Ok(counted_parts(graph, self.sources_text(&numbers, |_| false)))
     }
 
     /// Reads the two texts back. `numbers` are those of the graph's symbols; texts that were only named (`sent`) are looked

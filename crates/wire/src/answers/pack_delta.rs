@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::context_pack::{ContextPack, PackEdge, PackReason, PackSource, PackSymbol, from_word, to_word};
 use super::pack_names::Renamed;
 use super::pack_restated::{Restated, Reworded, reword};
+use crate::counted::counted_parts;
 use crate::gcf::{self, Category, graph};
 use crate::{lcx, line_edit};
 
@@ -342,7 +343,7 @@ impl PackDelta {
         graph.full_tokens = full_tokens;
         let length = count(&graph::encode_delta(&graph)?) + count(&sources);
         graph.delta_tokens = length as u64;
-        Ok([graph::encode_delta(&graph)?, sources])
+        Ok(counted_parts(graph::encode_delta(&graph)?, sources))
     }
 
     /// What the graph profile has no place for. `%` is no symbol: it starts the rows that are about lines and what is gone.

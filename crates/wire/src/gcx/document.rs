@@ -14,6 +14,7 @@ use super::reader::{Header, Line, Reader};
 use super::section::{Inferred, Section, Typed, cell_text, check_cell, serialize_typed};
 use super::text::{self, Mark};
 use crate::answers;
+use crate::counted;
 use crate::layout::{self, Column, Layout, Rows};
 
 /// A text that was checked: what it says can be serialized.
@@ -133,6 +134,9 @@ impl<'a> Document<'a> {
             names = names.saturating_add(done.names());
             document.sections.push(done.finish(text.len(), text)?);
         }
+        if let Some(missing) = document.missing() {
+            return Err(missing);
+        }
         if names > most_names(text.len()) {
             let (found, expected) = (format!("rows that stand for {names} bytes of names"), "shorter names");
             return Err(Error::at(
@@ -161,6 +165,17 @@ impl<'a> Document<'a> {
             let last = self.end_of(at).checked_sub(1).and_then(|last| self.sections.get(last));
             let end = last.map_or(start, |span| span.end);
             (tool.unwrap_or_default(), &self.text[start..end])
+        })
+    }
+
+    /// What is not there of a text whose header says how many lines stand below it.
+    fn missing(&self) -> Option<Error> {
+        let mut parts = self.parts().zip(&self.answers);
+        parts.find_map(|((_, part), answer)| {
+            let counted::Missing { found, expected } = counted::missing(part, None)?;
+            let line = self.sections.get(answer.first).map_or(1, |span| span.line);
+            let remedy = "the payload was cut: ask again";
+            Some(Error::at(ErrorKind::RowCount, line, 1, found, expected, remedy))
         })
     }
 

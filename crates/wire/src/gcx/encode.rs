@@ -10,13 +10,23 @@ use super::shape::{self, Elements, Member, Shape};
 use super::stop::Stop;
 use super::table::{Eol, Table, Tape};
 use super::text;
+use crate::counted;
 use crate::layout::{Column, Layout, Rows, Section};
 
 /// What the serializers here return.
 type Outcome<T = ()> = std::result::Result<T, Stop>;
 
 /// Header keys with a meaning of their own, which no member may take.
-pub(crate) const RESERVED: [&str; 7] = ["tool", "fields", "rows", "null", "empty", "eol", "sections"];
+pub(crate) const RESERVED: [&str; 8] = [
+    "tool",
+    "fields",
+    "rows",
+    "null",
+    "empty",
+    "eol",
+    "sections",
+    counted::ENTRY,
+];
 
 /// The section that carries header entries which a header cannot hold, such as prose.
 pub(crate) const NOTES: &str = ".notes";
