@@ -12,7 +12,7 @@
 //! The one trick is in the header: `rows=` counts the lines below it, and every line ends, so a text that was cut anywhere is refused.
 //! The forms are [`dense`] (by file) and [`places`] (what compilers answer); `docs/formats/lcx.md` describes both.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answers::PackDelta;
 use crate::dense::Known;
@@ -24,6 +24,8 @@ use crate::{dense, places};
 pub(crate) const TAG: &str = "LCX1";
 /// The entry of the header that counts the lines below it.
 const ROWS: &str = "rows";
+/// The entry of the first header that counts the texts, where they are several.
+const TEXTS: &str = "texts";
 
 /// The answer in this form, if its tool has one and the answer fits.
 pub(crate) fn to_string(layout: &Layout, value: &Value) -> Option<String> {
@@ -42,16 +44,47 @@ pub(crate) fn from_str(text: &str) -> gcx::Result<Value> {
     from_str_knowing(text, &Known::default())
 }
 
-/// The answer that a text says to a reader who holds the symbols of earlier answers.
+/// The answer that a text says to a reader who holds the symbols of earlier answers; of several texts, a list with the tool of each.
 pub(crate) fn from_str_knowing(text: &str, known: &Known) -> gcx::Result<Value> {
-    let (header, body) = open(text)?;
+    let (header, body, mut rest) = open(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+    let texts = header.entry(TEXTS).and_then(|texts| texts.parse::<usize>().ok());
+    let mut said = vec![(header.tool.clone(), read(&header, body, known)?)];
+    while !rest.is_empty() {
+        let (header, body, after) = open(rest)?;
+        said.push((header.tool.clone(), read(&header, body, known)?));
+        rest = after;
+    }
+    if said.len() != texts.unwrap_or(1) {
+        let expected = format!("{TEXTS}={}", texts.unwrap_or(1));
+        return Err(cut(format!("{} texts", said.len()), expected));
+    }
+    Ok(match texts {
+        None => said.swap_remove(0).1,
+        Some(_) => said
+            .into_iter()
+            .map(|(tool, answer)| json!({"tool": tool, "answer": answer}))
+            .collect(),
+    })
+}
+
+/// Several texts as one: the first header says how many they are.
+pub fn joined(texts: &[String]) -> String {
+    let mut joined = texts.join("\n");
+    if let Some(end) = joined.find('\n').filter(|_| texts.len() > 1) {
+        joined.insert_str(end, &format!(" {TEXTS}={}", texts.len()));
+    }
+    joined
+}
+
+/// What one text says.
+fn read(header: &Header, body: &str, known: &Known) -> gcx::Result<Value> {
     if header.entry("delta") == Some("true") {
-        return delta(&header, body);
+        return delta(header, body);
     }
     let read = if places::has(&header.tool) {
-        places::from_str(&header, body)
+        places::from_str(header, body)
     } else {
-        dense::from_str_knowing(&header, body, known)
+        dense::from_str_knowing(header, body, known)
     };
     read.ok_or_else(|| {
         Error::at(
@@ -96,9 +129,8 @@ pub(crate) fn counted(mut text: String) -> String {
     text
 }
 
-/// The header of a text and what stands below it, which must be all that was written.
-fn open(text: &str) -> gcx::Result<(Header, &str)> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+/// The header of a text, the lines that it counts, and the texts behind it. Nothing else may stand below.
+fn open(text: &str) -> gcx::Result<(Header, &str, &str)> {
     let Some((line, body)) = text.split_once('\n') else {
         return Err(cut(format!("`{text}`"), "a header line, with its end"));
     };
@@ -121,17 +153,24 @@ fn open(text: &str) -> gcx::Result<(Header, &str)> {
             "rows=<lines below the header>",
         ));
     };
-    let found = memchr::memchr_iter(b'\n', body.as_bytes()).count();
-    if found != declared {
+    let mut ends = memchr::memchr_iter(b'\n', body.as_bytes());
+    let end = match declared.checked_sub(1) {
+        None => Some(0),
+        Some(last) => ends.nth(last).map(|end| end + 1),
+    };
+    let Some((body, rest)) = end.map(|end| body.split_at(end)) else {
+        let found = memchr::memchr_iter(b'\n', body.as_bytes()).count();
         return Err(cut(format!("{found} whole lines"), format!("rows={declared}")));
+    };
+    // Texts behind each other have a blank line between them.
+    let rest = match rest.strip_prefix('\n') {
+        Some(next) if next.starts_with(TAG) => next,
+        _ => rest,
+    };
+    if !rest.is_empty() && !rest.starts_with(TAG) {
+        return Err(cut("more lines".to_owned(), format!("rows={declared}")));
     }
-    if !body.is_empty() && !body.ends_with('\n') {
-        return Err(cut(
-            "a last line without its end".to_owned(),
-            format!("rows={declared}"),
-        ));
-    }
-    Ok((header, body))
+    Ok((header, body, rest))
 }
 
 fn cut(found: String, expected: impl Into<String>) -> Error {

@@ -32,3 +32,4 @@ pub mod tokens;
 
 pub use counted::{counted, counted_parts};
 pub use format::{Encoded, Error, Format, check_gcx, decode, decode_from, detect, encode, encode_answer, same};
+pub use lcx::joined;

@@ -122,3 +122,22 @@ fn a_sent_answer_that_was_cut_is_refused() {
         }
     }
 }
+
+#[test]
+fn several_answers_are_one_text() {
+    let layout = wire::answers::layout_of("search_symbols").unwrap();
+    let value = |name: &str| {
+        json!({"results": [{"id": format!("a.py::{name}"), "kind": "function", "name": name, "path": "a.py", "line": 3}],
+            "total": 1, "truncated": false})
+    };
+    let text = |name: &str| wire::encode(&value(name), layout, Format::Lcx, Tokenizer::O200k).unwrap();
+    let texts = [text("f"), text("g")];
+    assert!(texts.iter().all(|text| text.format == Format::Lcx), "{texts:?}");
+    let joined = wire::joined(&texts.map(|text| text.text));
+    let expected =
+        json!([{"tool": "search_symbols", "answer": value("f")}, {"tool": "search_symbols", "answer": value("g")}]);
+    assert!(wire::same(&wire::decode(&joined).unwrap(), &expected), "{joined}");
+    for end in (0..joined.len()).filter(|end| joined.is_char_boundary(*end)) {
+        assert!(wire::decode(&joined[..end]).is_err(), "{}", &joined[..end]);
+    }
+}

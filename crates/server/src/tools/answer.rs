@@ -98,6 +98,7 @@ fn each(
         ..common.clone()
     };
     let mut texts = Vec::new();
+    let mut formats = Vec::new();
     let mut notes = Vec::new();
     for symbol in symbols {
         let mut arguments = arguments.clone();
@@ -105,29 +106,52 @@ fn each(
         match asked(tool, desk, &arguments, &share).map_err(|refusal| not_yet(refusal, desk.workspace)) {
             Ok(said) => {
                 texts.push(said.text);
+                formats.push(said.format);
                 notes.extend(said.note);
             }
             // The others are answered all the same.
             Err(refusal) => texts.push(refused(&refusal, common.format)),
         }
     }
-    let text = match common.format {
-        Format::Json => format!("{{\"answers\":[{}]}}", texts.join(",")),
-        _ => texts
-            .iter()
-            .map(|text| text.trim_end())
-            .collect::<Vec<_>>()
-            .join("\n\n"),
-    };
-    let format = match common.format {
-        Format::Auto => Format::Text,
-        format => format,
-    };
-    Ok(Said {
-        text,
-        format,
-        note: (!notes.is_empty()).then(|| notes.join("\n")),
-    })
+    let note = (!notes.is_empty()).then(|| notes.join("\n"));
+    let Encoded { text, format } = together(tool, texts, &formats, common.format)?;
+    Ok(Said { text, format, note })
+}
+
+/// Several answers as one text, which is read like any other where each of them is.
+fn together(tool: &Tool, texts: Vec<String>, formats: &[Format], asked: Format) -> Result<Encoded, Refusal> {
+    if asked == Format::Json {
+        return Ok(Encoded {
+            text: format!("{{\"answers\":[{}]}}", texts.join(",")),
+            format: asked,
+        });
+    }
+    if formats.len() == texts.len() && formats.iter().all(|format| *format == Format::Lcx) {
+        return Ok(Encoded {
+            text: wire::joined(&texts),
+            format: Format::Lcx,
+        });
+    }
+    let is_for_people = |format: &Format| matches!(format, Format::Text | Format::Markdown);
+    // A text that refers to what was sent before says nothing by itself.
+    let values: Option<Vec<Value>> = texts.iter().map(|text| wire::decode(text).ok()).collect();
+    match values.filter(|_| !formats.is_empty() && !formats.iter().any(is_for_people)) {
+        Some(values) => {
+            let value = json!({"answers": values});
+            encode(&value, &value.to_string(), &Layout::generic(tool.name), asked)
+        }
+        None => Ok(Encoded {
+            text: texts
+                .iter()
+                .map(|text| text.trim_end())
+                .collect::<Vec<_>>()
+                .join("\n\n"),
+            format: match asked {
+                Format::Auto => Format::Text,
+                format => format,
+            },
+        }),
+    }
 }
 
 /// How the question was understood stands beside the answer, and what the index lacks where the answer has no place for it.

@@ -131,9 +131,9 @@ fn every_format_says_what_the_json_says() {
     assert!(shares[shares.len() / 2] <= 65, "{shares:?}");
 }
 
-/// Packs are filled for each format, so they differ; a cut one is seen.
+/// Packs are filled for each format, so they differ; a cut one is seen, of several texts as of one.
 #[test]
-fn packs_show_that_they_were_cut() {
+fn packs_and_several_answers_show_that_they_were_cut() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = workspace(folder.path());
     let services = Services::default();
@@ -157,6 +157,8 @@ fn packs_show_that_they_were_cut() {
         ("explain_symbol", json!({"id": symbol})),
         ("communities", json!({})),
         ("plan_turn", json!({"task": "decode a GCX1 table"})),
+        ("get_callers", json!({"id": [symbol, "wire/src/format.rs::decode"]})),
+        ("get_callers", json!({"id": [symbol, "no_such_thing"]})),
     ];
     for (name, question) in questions {
         let tool = graph::TOOLS
