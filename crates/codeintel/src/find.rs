@@ -5,6 +5,7 @@
 //! words are shown (`lines`). The budget is a ceiling: a page ends after some places, then come names, then a cursor.
 
 mod exact;
+mod fill;
 mod fold;
 mod frames;
 mod kinds;
@@ -18,7 +19,6 @@ use index::scan::read_source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::excerpt::Line;
-use wire::tokens::Tokenizer;
 
 use self::lines::{Asked, LineEvidence, chosen};
 use self::query::Query;
@@ -93,15 +93,8 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Lines of the first three places, of those up to the fifth, and of the others.
-const CAPS: [(usize, usize); 2] = [(3, 20), (5, 12)];
-const CAP: usize = 8;
 /// Names after the places of a page.
 const NAMES: usize = 10;
-/// Kept for notes, tests and the cursor.
-const ASIDE: usize = 60;
-/// Share of a page for places, the rest being names'.
-const SHARE: (usize, usize) = (4, 5);
 /// Longest line that is shown, in characters.
 const LONGEST: usize = 180;
 /// Test files that are named.
@@ -144,15 +137,13 @@ pub fn find(workspace: &Workspace, ask: &Find, max_tokens: usize) -> Result<Foun
     }
     let groups = fold::groups(workspace, &ranking);
     found.total = groups.iter().map(|group| group.places.len() as u64).sum();
-    fill(
+    let all = fill::Groups {
         workspace,
-        &query,
-        &ranking,
-        &groups,
-        page.offset,
-        max_tokens,
-        &mut found,
-    );
+        query: &query,
+        ranking: &ranking,
+        groups: &groups,
+    };
+    all.fill(page.offset, max_tokens, &mut found);
     Ok(found)
 }
 
@@ -231,67 +222,6 @@ fn doubt(ranking: &Ranking, query: &Query, is_exact: bool) -> Option<String> {
     let share = 1.0 / best.iter().sum::<f32>();
     (best.len() == AMONG && share < UNSURE)
         .then(|| "not sure: many places fit about as well; a name, file or message would say which".to_owned())
-}
-
-/// Fills a page: places with their lines, then names.
-fn fill(
-    workspace: &Workspace,
-    query: &Query,
-    ranking: &Ranking,
-    groups: &[fold::Group],
-    offset: usize,
-    max_tokens: usize,
-    found: &mut Found,
-) {
-    let room = max_tokens.saturating_sub(ASIDE);
-    let mut spent = 0;
-    let mut at = offset;
-    while let Some(group) = groups.get(at) {
-        let cap = CAPS
-            .iter()
-            .find(|(places, _)| at < *places)
-            .map_or(CAP, |(_, lines)| *lines);
-        let Some(place) = shown(workspace, query, ranking, group, cap) else {
-            at += 1;
-            continue;
-        };
-        let cost = cost(&place);
-        let is_first = found.places.is_empty();
-        if spent + cost > room * SHARE.0 / SHARE.1 && !is_first {
-            break;
-        }
-        let place = if is_first { cut(place, room) } else { place };
-        spent += cost.min(room);
-        found.places.push(place);
-        at += 1;
-    }
-    let next = at;
-    for group in groups.iter().skip(at).take(NAMES) {
-        let place = heading(workspace, ranking, group);
-        let cost = cost(&place);
-        if spent + cost > room {
-            break;
-        }
-        spent += cost;
-        found.more.push(place);
-    }
-    if next < groups.len() {
-        found.next_cursor = Some(crate::page::cursor(workspace, next));
-    }
-}
-
-fn cost(place: &Place) -> usize {
-    let mut text = String::new();
-    text::write_place(&mut text, place);
-    Tokenizer::O200k.count(&text) + 1
-}
-
-/// As many lines of a place as fit.
-fn cut(mut place: Place, room: usize) -> Place {
-    while cost(&place) > room && place.lines.len() > 1 {
-        place.lines.pop();
-    }
-    place
 }
 
 /// A group without its lines.

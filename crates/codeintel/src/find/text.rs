@@ -20,7 +20,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-fn written(found: &Found) -> String {
+pub(super) fn written(found: &Found) -> String {
     let mut out = String::new();
     if let Some(note) = &found.note {
         let _ = writeln!(out, "{note}\n");

@@ -10,6 +10,7 @@ use codeintel::uses::{self, Uses};
 use serde_json::{Map, Value};
 use wire::Format;
 use wire::protocol::{Refusal, Scope};
+use wire::tokens::Tokenizer;
 
 use super::{Cut, Desk, Reply, Tool, Toolset, put, read as arguments_of, refused, schema, value};
 
@@ -91,21 +92,40 @@ pub(super) const TOOLS: &[Tool] = &[
 /// JSON says each line of source with its escapes: of what is asked for, so much is source.
 const SHARE_OF_JSON: (usize, usize) = (3, 4);
 
+/// Tokens that an etag may add.
+const ETAG: usize = 20;
+
 fn finding(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
     let ask: Find = arguments_of(arguments)?;
-    let found = find::find(desk.workspace, &ask, room(desk)).map_err(refused)?;
-    Ok(Reply {
-        value: value(&found)?,
-        layout: find::LAYOUT,
-    })
+    let mut room = room(desk);
+    loop {
+        let value = value(&find::find(desk.workspace, &ask, room).map_err(refused)?)?;
+        // A page of text was counted as it is; what another format adds is known only when it is written.
+        let cost = match is_text(desk.wish.format) {
+            true => 0,
+            false => wire::encode(&value, &find::LAYOUT, desk.wish.format, Tokenizer::O200k)
+                .map_or(0, |encoded| Tokenizer::O200k.count(&encoded.text) + ETAG),
+        };
+        if cost <= desk.wish.max_tokens || room == 0 {
+            return Ok(Reply {
+                value,
+                layout: find::LAYOUT,
+            });
+        }
+        room = (room * desk.wish.max_tokens / cost).min(room - 1);
+    }
 }
 
 /// Tokens that source may take.
 fn room(desk: &Desk) -> usize {
-    match desk.wish.format {
-        Format::Auto | Format::Text | Format::Markdown => desk.wish.max_tokens,
-        _ => desk.wish.max_tokens / SHARE_OF_JSON.1 * SHARE_OF_JSON.0,
+    match is_text(desk.wish.format) {
+        true => desk.wish.max_tokens,
+        false => desk.wish.max_tokens / SHARE_OF_JSON.1 * SHARE_OF_JSON.0,
     }
+}
+
+fn is_text(format: Format) -> bool {
+    matches!(format, Format::Auto | Format::Text | Format::Markdown)
 }
 
 fn reading(desk: &Desk, arguments: Map<String, Value>) -> Result<Reply, Refusal> {
