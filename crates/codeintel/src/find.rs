@@ -10,6 +10,7 @@ mod fold;
 mod frames;
 mod kinds;
 mod lines;
+mod messages;
 mod query;
 mod rank;
 mod regions;
@@ -131,7 +132,7 @@ pub fn find(workspace: &Workspace, ask: &Find, max_tokens: usize) -> Result<Foun
         note: workspace.incomplete(),
         ..Found::default()
     };
-    fold_tests(workspace, &query, &mut ranking, &mut found);
+    fold_tests(workspace, &mut ranking, &mut found);
     if page.offset == 0 && found.note.is_none() {
         found.note = doubt(&ranking, &query, is_exact);
     }
@@ -179,9 +180,9 @@ fn place_path(workspace: &Workspace, place: &Ranked) -> String {
 }
 
 /// Counts tests instead of listing them, unless they are what is asked for or all there is.
-fn fold_tests(workspace: &Workspace, query: &Query, ranking: &mut Ranking, found: &mut Found) {
+fn fold_tests(workspace: &Workspace, ranking: &mut Ranking, found: &mut Found) {
     let others = ranking.places.iter().any(|place| !place.is_test);
-    if query.wants_tests || !others {
+    if ranking.wants_tests || !others {
         return;
     }
     let (tests, others): (Vec<Ranked>, Vec<Ranked>) = std::mem::take(&mut ranking.places)

@@ -129,7 +129,12 @@ fn at_line(
     let around = all
         .iter()
         .position(|region| region.first <= line && line <= region.last);
-    let is_moved = !function.is_empty() && around.is_none_or(|at| name(&all[at]) != function);
+    // A function inside another is part of its region: it has not moved.
+    let is_inside = || {
+        let mut symbols = view.symbols().filter(|symbol| symbol.name() == function);
+        symbols.any(|symbol| symbol.span().start_line <= line && line <= symbol.span().end_line)
+    };
+    let is_moved = !function.is_empty() && around.is_none_or(|at| name(&all[at]) != function) && !is_inside();
     let by_name = all
         .iter()
         .position(|region| is_moved && region.is_function && name(region) == function);

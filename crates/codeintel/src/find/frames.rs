@@ -109,7 +109,7 @@ fn function(before: &str, rest: &str) -> String {
     };
     let name: String = text
         .chars()
-        .take_while(|&c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '$' | '#' | '<' | '>'))
+        .take_while(|&c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '$' | '#' | '<' | '>' | '!' | '?'))
         .collect();
     let last = name.rsplit(['.', ':', '$', '#']).next().unwrap_or("");
     if last.starts_with('<') {
@@ -187,6 +187,7 @@ mod tests {
                 "Shop",
             ),
             ("lib/cart.rb:12:in `total'", "lib/cart.rb", 12, "total"),
+            ("lib/cart.rb:12:in `pay!'", "lib/cart.rb", 12, "pay!"),
             ("  --> src/cart.rs:12:5", "src/cart.rs", 12, ""),
             ("             at ./src/cart.rs:12:5", "./src/cart.rs", 12, ""),
             ("src/cart.c:12: error: expected ';'", "src/cart.c", 12, ""),

@@ -19,6 +19,11 @@ const COMMENT: f32 = 0.6;
 const IMPORT: f32 = 0.4;
 /// Words in a row that say that a line is meant.
 const ROW: usize = 3;
+/// Words that a message has in the place of one of the line's, and words of the line that stand for it.
+const FILLED_IN: usize = 4;
+const STANDS_FOR: usize = 3;
+/// Words of a message that say that a quoted text is it.
+const QUOTED: usize = 3;
 /// Most words of a line that are looked at, and places of one word in the question.
 const MOST_WORDS: usize = 400;
 const MOST_PLACES: usize = 8;
@@ -44,6 +49,8 @@ pub(super) struct LineEvidence {
     pub(super) names: u32,
     /// Rarity of what it says in the question's own order.
     pub(super) row: f32,
+    /// The same of a text that it quotes, values being filled in for what stands between its words.
+    pub(super) quoted: f32,
     pub(super) is_blank: bool,
     pub(super) is_comment: bool,
     pub(super) is_import: bool,
@@ -77,9 +84,9 @@ impl<'q> Asked<'q> {
         if found.is_blank {
             return found;
         }
-        // Where runs of equal words end in the question, with their length and their rarity.
-        let mut before: Vec<(usize, usize, f32)> = Vec::new();
-        let mut now = Vec::new();
+        let mut runs = Runs::default();
+        let mut message = Message::default();
+        let is_quoting = line.contains(['"', '\'', '`']);
         let mut count = 0;
         each_word(line, |word| {
             count += 1;
@@ -90,17 +97,13 @@ impl<'q> Asked<'q> {
             if let Some(bit) = bit {
                 found.terms |= 1 << bit;
             }
-            now.clear();
-            let rarity = bit.map_or(0.1, |bit| self.rarity[usize::from(bit)]);
-            for &at in self.places.get(word).into_iter().flatten().take(MOST_PLACES) {
-                let run = at.checked_sub(1).and_then(|end| before.iter().find(|run| run.0 == end));
-                let (length, sum) = run.map_or((1, rarity), |run| (run.1 + 1, run.2 + rarity));
-                now.push((at, length, sum));
-                if length >= ROW {
-                    found.row = found.row.max(sum);
-                }
+            let rarity = bit.map_or(COMMON_WORD, |bit| self.rarity[usize::from(bit)]);
+            let places = self.places.get(word).map_or(&[][..], Vec::as_slice);
+            let places = &places[..places.len().min(MOST_PLACES)];
+            found.row = found.row.max(runs.add(places, rarity));
+            if is_quoting {
+                found.quoted = found.quoted.max(message.add(count, places, rarity));
             }
-            std::mem::swap(&mut before, &mut now);
         });
         if !self.query.names.is_empty() {
             for whole in line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-') {
@@ -128,9 +131,68 @@ impl<'q> Asked<'q> {
             (_, true) => COMMENT,
             _ => 1.0,
         };
-        (sum + names + line.row) * share
+        (sum + names + line.row.max(line.quoted)) * share
     }
 }
+
+/// Words of a line that follow each other in the question as well.
+#[derive(Default)]
+struct Runs {
+    /// Where those end in the question that end with the last word, with their length and their rarity.
+    ends: Vec<(usize, usize, f32)>,
+    next: Vec<(usize, usize, f32)>,
+}
+
+impl Runs {
+    /// Adds a word by its places in the question: the rarity of the best run that is long enough.
+    fn add(&mut self, places: &[usize], rarity: f32) -> f32 {
+        let mut best = 0f32;
+        self.next.clear();
+        for &at in places {
+            let run = at
+                .checked_sub(1)
+                .and_then(|end| self.ends.iter().find(|run| run.0 == end));
+            let (length, sum) = run.map_or((1, rarity), |run| (run.1 + 1, run.2 + rarity));
+            self.next.push((at, length, sum));
+            if length >= ROW {
+                best = best.max(sum);
+            }
+        }
+        std::mem::swap(&mut self.ends, &mut self.next);
+        best
+    }
+}
+
+/// Words of a line that follow each other in the question with gaps: `cannot open {path} of {count}` in `cannot open /etc/x of 3`.
+#[derive(Default)]
+struct Message {
+    /// Where each run ends in the line and in the question, with its length and its rarity.
+    ends: Vec<(usize, usize, usize, f32)>,
+}
+
+impl Message {
+    /// Adds the word at a place of the line by its places in the question: the rarity of the best run that is long enough.
+    fn add(&mut self, here: usize, places: &[usize], rarity: f32) -> f32 {
+        self.ends.retain(|run| here - run.0 <= 1 + STANDS_FOR);
+        let mut best = 0f32;
+        let known = self.ends.len();
+        for &at in places {
+            let before = self.ends[..known]
+                .iter()
+                .filter(|run| run.1 < at && at - run.1 <= 1 + FILLED_IN)
+                .max_by(|left, right| left.3.total_cmp(&right.3));
+            let (length, sum) = before.map_or((1, rarity), |run| (run.2 + 1, run.3 + rarity));
+            self.ends.push((here, at, length, sum));
+            if length >= QUOTED {
+                best = best.max(sum);
+            }
+        }
+        best
+    }
+}
+
+/// What a word adds to a run that says nothing by itself.
+const COMMON_WORD: f32 = 0.1;
 
 /// Whether a word of a line is an identifier that is asked for, however its parts are joined; `a-b` may be a difference of two.
 fn is_named(whole: &str, asked: &str) -> bool {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use index::search::{each_word, term_of};
 
 use super::frames::{self, Frame};
+use super::messages::{logged, thrown};
 use crate::context::terms;
 
 /// Most of a question that is read, in bytes: its beginning, and its end, where a stack trace has its message.
@@ -61,6 +62,8 @@ pub(super) struct Name {
 impl Query {
     pub(super) fn of(asked: &str) -> Query {
         let text = readable(asked);
+        let text: Vec<&str> = text.lines().map(logged).collect();
+        let text = text.join("\n");
         let mut query = Query::default();
         let mut kept: Vec<&str> = Vec::new();
         for line in text.lines() {
@@ -82,7 +85,13 @@ impl Query {
         let text = query.text.clone();
         let (title, body) = title_and_body(&text);
         let title = query.scoped(title);
-        query.add_words(title, 1.0);
+        match thrown(title) {
+            Some((kind, message)) => {
+                query.add_words(message, 1.0);
+                query.add_words(kind, BODY);
+            }
+            None => query.add_words(title, 1.0),
+        }
         query.add_words(body, BODY);
         for path in &parts.paths {
             query.paths.push(path.clone());

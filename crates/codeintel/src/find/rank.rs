@@ -29,6 +29,11 @@ const FILE_WORDS: f32 = 2.0;
 const FILE_NAME: f32 = 2.0;
 /// Added where a line says what the question says, word by word, in proportion to how much of it.
 const ROW: f32 = 3.0;
+/// Added where a line quotes a text that the question says with values filled in, in proportion to how much of it beyond a part.
+const QUOTED: f32 = 6.0;
+const QUOTED_BEYOND: f32 = 0.3;
+/// A question is a message where so much of it is quoted.
+const MESSAGE: f32 = 0.6;
 /// Added where an identifier of the question is defined, shared among its definitions; and for the scope of a title in the path.
 const DEFINES: f32 = 2.0;
 const SCOPE: f32 = 0.6;
@@ -92,6 +97,7 @@ pub(super) struct Parts {
     pub(super) file_words: f32,
     pub(super) file_name: f32,
     pub(super) row: f32,
+    pub(super) quoted: f32,
     pub(super) defines: f32,
     pub(super) scope: f32,
     pub(super) less: f32,
@@ -109,6 +115,7 @@ impl Parts {
             ("file_words", self.file_words),
             ("file_name", self.file_name),
             ("row", self.row),
+            ("quoted", self.quoted),
             ("defines", self.defines),
             ("scope", self.scope),
             ("less", self.less),
@@ -122,6 +129,8 @@ impl Parts {
 /// The places, best first, and what lines are compared with.
 pub(super) struct Ranking {
     pub(super) places: Vec<Place>,
+    /// Tests are what is asked for.
+    pub(super) wants_tests: bool,
     /// By repository.
     pub(super) terms: Vec<Vec<String>>,
     pub(super) rarity: Vec<Vec<f32>>,
@@ -165,7 +174,15 @@ pub(super) fn ranking(workspace: &Workspace, query: &Query) -> Ranking {
     let best_words = places
         .iter()
         .fold(f32::MIN_POSITIVE, |best, place| best.max(place.parts.words));
+    // Who pastes a message that code says does not ask for the test that says it too.
+    let is_message = places
+        .iter()
+        .any(|place| !place.is_test && place.parts.quoted >= MESSAGE);
+    let wants_tests = query.wants_tests && !is_message;
     for place in &mut places {
+        if place.is_test && query.wants_tests && !wants_tests {
+            place.parts.less += TEST;
+        }
         place.parts.words /= best_words;
         place.score = score(&place.parts);
         place.order = place.score - SHORTER * (3.0 + place.parts.lines.min(READ as f32)).ln();
@@ -179,6 +196,7 @@ pub(super) fn ranking(workspace: &Workspace, query: &Query) -> Ranking {
     });
     Ranking {
         places,
+        wants_tests,
         terms: all
             .iter()
             .map(|one| one.weighed.terms.iter().map(|term| term.text.clone()).collect())
@@ -199,6 +217,7 @@ fn score(parts: &Parts) -> f32 {
         + FILE_WORDS * parts.file_words
         + FILE_NAME * parts.file_name
         + ROW * parts.row
+        + QUOTED * (parts.quoted - QUOTED_BEYOND).max(0.0)
         + DEFINES * parts.defines
         + SCOPE * parts.scope
         - parts.less
@@ -431,7 +450,7 @@ fn of_one_file(
         let symbol = region.symbol.and_then(|symbol| snapshot.symbol(symbol));
         let range = region.first as usize - 1..(region.last as usize).min(lines.len());
         let counted: Vec<LineEvidence> = lines[range].iter().map(|line| asked.evidence(line)).collect();
-        let (words, covered, row) = counts(asked, &counted, symbol);
+        let (words, covered, row, quoted) = counts(asked, &counted, symbol);
         let is_test = is_test_file || symbol.is_some_and(traverse::is_test);
         let more_off = if is_test && !is_test_file && !query.wants_tests {
             TEST
@@ -455,6 +474,7 @@ fn of_one_file(
                 file_words: evidence.weighed.files.get(file.0 as usize).copied().unwrap_or(0.0),
                 file_name: evidence.file_name.get(file.0 as usize).copied().unwrap_or(0.0),
                 row: (row / total).min(1.0),
+                quoted: (quoted / total).min(1.0),
                 defines,
                 scope,
                 less: off + more_off,
@@ -466,14 +486,15 @@ fn of_one_file(
     found
 }
 
-/// BM25 of a region, how much rarity it holds, and the best row of words.
-fn counts(asked: &Asked<'_>, lines: &[LineEvidence], symbol: Option<SymbolView<'_>>) -> (f32, f32, f32) {
+/// BM25 of a region, how much rarity it holds, the best row of words and the best quoted text.
+fn counts(asked: &Asked<'_>, lines: &[LineEvidence], symbol: Option<SymbolView<'_>>) -> (f32, f32, f32, f32) {
     let mut with = [0f32; 64];
-    let (mut terms, mut names, mut row) = (0u64, 0u32, 0f32);
+    let (mut terms, mut names, mut row, mut quoted) = (0u64, 0u32, 0f32, 0f32);
     for line in lines {
         terms |= line.terms;
         names |= line.names;
         row = row.max(line.row);
+        quoted = quoted.max(line.quoted);
         for bit in bits(line.terms) {
             with[bit] += 1.0;
         }
@@ -495,7 +516,7 @@ fn counts(asked: &Asked<'_>, lines: &[LineEvidence], symbol: Option<SymbolView<'
         .map(|(rarity, with)| rarity * with * (SATURATION + 1.0) / (with + penalty));
     let named = bits(u64::from(names)).map(|bit| asked.name_rarity[bit]).sum::<f32>();
     let covered = bits(terms).map(|bit| asked.rarity[bit]).sum::<f32>() + named;
-    (words.sum::<f32>() + named, covered, row)
+    (words.sum::<f32>() + named, covered, row, quoted)
 }
 
 /// Whether the path is one that the title's scope names.

@@ -144,6 +144,15 @@ fn messages_traces_and_paths_lead_to_their_places() {
             .iter()
             .any(|line| line.text.contains("raise PaymentRefused"))
     );
+    // As a log has it, and as it was thrown.
+    for message in [
+        "2026-03-04 11:22:33,123 ERROR shop.bank - payment of 12.50 refused by the bank",
+        r#"{"level":"error","ts":1709551353.1,"msg":"payment of 12.50 refused by the bank"}"#,
+        "shop.errors.PaymentRefused: payment of 12.50 refused by the bank",
+    ] {
+        let found = ask(&workspace, message);
+        assert_eq!(first(&found), ("shop/checkout.py", "checkout"), "{message}");
+    }
     let trace = "Traceback (most recent call last):\n  File \"/srv/app/main.py\", line 3, in main\n    run()\n  \
                  File \"/srv/app/shop/settings.py\", line 6, in max_header_size\n    return self.header\n\
                  AttributeError: 'Settings' object has no attribute 'header'\n";
