@@ -14,6 +14,9 @@ const AROUND: f32 = 0.5;
 /// Conditions above a line that are looked for, and lines that are gone up for them.
 const MOST_CONDITIONS: usize = 2;
 const MOST_UP: usize = 80;
+/// A line is shown that weighs more than this share of the best one; others fill this part of the room.
+const TELLING: f32 = 0.12;
+const FILLING: usize = 5;
 /// How much a word counts in a comment, and in an import.
 const COMMENT: f32 = 0.6;
 const IMPORT: f32 = 0.4;
@@ -275,9 +278,11 @@ pub(super) fn chosen(
         .collect();
     // Equals from the top, so that a region without a match shows how it begins.
     order.sort_by(|&left, &right| weights[right].total_cmp(&weights[left]).then(left.cmp(&right)));
-    // Lines without any word of the question fill half of the room at most: they only show how the region begins.
-    let telling = order.iter().filter(|&&at| weights[at] > 0.0).count();
-    order.truncate(telling.max(cap / 2).min(cap.saturating_sub(1)));
+    // What tells little beside the best line only fills a small part of the room; where nothing tells, the beginning fills half of it.
+    let best = order.first().map_or(0.0, |&at| weights[at]);
+    let telling = order.iter().filter(|&&at| weights[at] > best * TELLING).count();
+    let filling = if best > 0.0 { cap / FILLING } else { cap / 2 };
+    order.truncate(telling.max(filling).min(cap.saturating_sub(1)));
     order.push(head.min(lines.len() - 1));
     order.sort_unstable();
     order.dedup();
