@@ -16,6 +16,8 @@ pub(crate) struct FileKind {
     pub(crate) is_copy: bool,
     /// An example, a demonstration, a benchmark.
     pub(crate) is_example: bool,
+    /// What configures builds, checks and machines.
+    pub(crate) is_configuration: bool,
 }
 
 /// The kinds of all files of a tree.
@@ -33,6 +35,7 @@ impl FileKinds {
 
 fn kind(file: FileView<'_>) -> FileKind {
     let path = file.path();
+    let name = path.rsplit('/').next().unwrap_or(path);
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     let folders = || path.split('/').rev().skip(1);
     FileKind {
@@ -44,8 +47,25 @@ fn kind(file: FileView<'_>) -> FileKind {
             || file.source().is_some()
             || folders().any(|part| COPIES.contains(&part)),
         is_example: folders().any(|part| EXAMPLES.contains(&part)),
+        is_configuration: CONFIGURATIONS.contains(&extension) || CONFIGURATION_NAMES.contains(&name),
     }
 }
+
+/// Extensions of what is no code but tells programs what to do.
+const CONFIGURATIONS: &[&str] = &[
+    "ac", "am", "bat", "cfg", "cmake", "csproj", "gemspec", "gradle", "ini", "json", "lock", "mod", "neon", "nix",
+    "props", "sln", "sum", "targets", "toml", "xml", "yaml", "yml",
+];
+const CONFIGURATION_NAMES: &[&str] = &[
+    "CMakeLists.txt",
+    "Dockerfile",
+    "Gemfile",
+    "Makefile",
+    "Rakefile",
+    "mix.exs",
+    "noxfile.py",
+    "setup.py",
+];
 
 /// Folders of what is generated, built, or of another project.
 const COPIES: &[&str] = &[

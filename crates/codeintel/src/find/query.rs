@@ -43,6 +43,7 @@ pub(super) struct Query {
     pub(super) scopes: BTreeSet<String>,
     pub(super) wants_tests: bool,
     pub(super) wants_documents: bool,
+    pub(super) wants_configuration: bool,
     /// It is one identifier or path and nothing else.
     pub(super) is_name: bool,
 }
@@ -111,6 +112,9 @@ impl Query {
         };
         query.wants_tests = says(&query, &["test", "spec", "fixtur", "mock"]);
         query.wants_documents = says(&query, &["readm", "changelog", "documentation", "doc", "docstr"]);
+        query.wants_configuration = query.scopes.iter().any(|scope| CONFIGURED.contains(&scope.as_str()))
+            || says(&query, CONFIGURED)
+            || query.is_name;
         query
     }
 
@@ -241,6 +245,30 @@ fn title_and_body(text: &str) -> (&str, &str) {
     text.split_once('\n')
         .map_or((text, ""), |(title, body)| (title.trim(), body))
 }
+
+/// Words, as the index counts them, of who asks about builds, checks and machines.
+const CONFIGURED: &[&str] = &[
+    "appveyor",
+    "build",
+    "bump",
+    "cargo",
+    "ci",
+    "configur",
+    "dependenc",
+    "docker",
+    "gradl",
+    "lint",
+    "makefil",
+    "manifest",
+    "npm",
+    "packag",
+    "pipelin",
+    "releas",
+    "trav",
+    "workflow",
+    "yaml",
+    "yml",
+];
 
 /// Kinds of conventional commits.
 const COMMIT_KINDS: &[&str] = &[
@@ -564,7 +592,8 @@ mod tests {
             (Some(1.0), Some(1.0), Some(0.2))
         );
         assert_eq!(weight("fix"), None);
-        assert!(!query.wants_tests && !query.is_name);
+        assert!(!query.wants_tests && !query.is_name && !query.wants_configuration);
+        assert!(Query::of("ci: run travis with go 1.8").wants_configuration);
         assert_eq!(folded("Max-BODY_size"), "maxbodysize");
         assert!(Query::of("globalConfig").is_name);
         assert!(Query::of("the test of redirects").wants_tests);

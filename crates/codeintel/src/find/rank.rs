@@ -43,6 +43,7 @@ const TEST: f32 = 2.6;
 const DOCUMENT: f32 = 3.4;
 const COPIED: f32 = 1.8;
 const EXAMPLE: f32 = 1.0;
+const CONFIGURATION: f32 = 1.2;
 
 /// BM25 over regions, their lines as counts.
 const SATURATION: f32 = 1.2;
@@ -309,6 +310,9 @@ fn less(kind: FileKind, query: &Query) -> f32 {
     }
     if kind.is_example {
         less += EXAMPLE;
+    }
+    if kind.is_configuration && !query.wants_configuration {
+        less += CONFIGURATION;
     }
     less
 }
