@@ -4,7 +4,8 @@
 //! it is, `search_docs` looks at sections of Markdown and HTML alone. A snippet is the stretch of a hit that holds most of the
 //! question's words, read from the file and checked: a file that changed since it was indexed gives none.
 
-use index::search::{Mode, Question, Why, is_document, words};
+use index::model::FileId;
+use index::search::{Hit, Mode, Question, Why, is_document, words};
 use index::snapshot::SymbolView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use crate::kinds;
 use crate::page::{self, Page};
 use crate::source::Source;
 use crate::type_definition::OutputFormat;
-use crate::workspace::Workspace;
+use crate::workspace::{Repository, Workspace};
 
 /// What is asked. Its schema is part of the default list of tools, so it says little.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -127,7 +128,7 @@ pub struct Reasons {
     /// Added for being used in many places.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub used: f64,
-    /// Added for other hits in the same file.
+    /// Added for other hits in the same file, and for its whole text and its name.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub coherence: f64,
     /// Below 1 for tests, generated and vendored files, declarations, documents.
@@ -143,6 +144,11 @@ const SNIPPET_LINES: u32 = 5;
 const MOST_SNIPPET_LINES: u32 = 50;
 /// Longest line of a snippet, in characters.
 const SNIPPET_WIDTH: usize = 160;
+
+/// What a hit gains at most from the words of its whole file, and from those of the file's name. Chosen on 129 changes in 18 repositories (files by
+/// NDCG@10: .659 without, .682 so, .673 and .674 with .1 and .1, .2 and .15); on 128 others .691 without and .731 so.
+const FILE_WORDS: f32 = 0.15;
+const FILE_NAME: f32 = 0.05;
 
 /// Said where no hit shares a word with the query.
 const NOWHERE: &str = "no word of the query is anywhere in what was searched: these are only the nearest in meaning, likely none of them is meant";
@@ -192,12 +198,13 @@ fn search(workspace: &Workspace, ask: &SearchCode, face: Face) -> Result<CodeFou
     let mut hits = Vec::new();
     for (number, repository) in workspace.repositories().iter().enumerate() {
         let accept = |symbol: SymbolView<'_>| filter.accepts(symbol, &repository.name);
-        let found = repository.ask_search(&Question {
+        let mut found = repository.ask_search(&Question {
             text: &ask.query,
             limit: MAX_RANKED,
             mode: Mode::Hybrid,
             accept: filter.is_needed().then_some(&accept),
         });
+        add_file_evidence(repository, &ask.query, &mut found);
         hits.extend(found.into_iter().map(|hit| (number, hit)));
     }
     hits.sort_by(|(left_number, left), (right_number, right)| {
@@ -237,6 +244,22 @@ fn search(workspace: &Workspace, ask: &SearchCode, face: Face) -> Result<CodeFou
         remark,
         incomplete: incomplete(workspace),
     })
+}
+
+/// Adds what the files of hits say as wholes: what a question tells in many words is often spread over a file.
+fn add_file_evidence(repository: &Repository, query: &str, hits: &mut [Hit]) {
+    let snapshot = &repository.snapshot;
+    let whole = repository.search_index().files(snapshot, query);
+    let (names, _) = repository.path_words().shares(&words(query).into_iter().collect());
+    let of = |shares: &[f32], file: FileId| shares.get(file.0 as usize).copied().unwrap_or(0.0);
+    for hit in hits {
+        let Some(file) = snapshot.symbol(hit.symbol).map(|symbol| symbol.file_id()) else {
+            continue;
+        };
+        let fits = FILE_WORDS * of(&whole, file) + FILE_NAME * of(&names, file);
+        hit.why.coherence += fits;
+        hit.score += fits * hit.why.factor;
+    }
 }
 
 fn searched(workspace: &Workspace, face: Face) -> String {
