@@ -32,7 +32,9 @@ fn every_statement_has_a_test_that_is_there_or_says_why_not() {
         assert_eq!(number, *count, "{document}: out of order");
         if let Some(test) = held.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
             kinds[0] += 1;
-            let (file, name) = test.split_once("::").unwrap_or_else(|| panic!("{document} {number}: {held}"));
+            let (file, name) = test
+                .split_once("::")
+                .unwrap_or_else(|| panic!("{document} {number}: {held}"));
             let source = sources.entry(file.to_owned()).or_insert_with(|| {
                 let path = root.join("crates").join(file);
                 std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{document} {number}: {file}: {error}"))
