@@ -158,6 +158,11 @@ const LONGEST: usize = 120;
 /// The kind of mentions that nobody could resolve, where they are few enough to be listed with the uses.
 const IN_DOUBT: &str = "in doubt";
 
+/// With fewer uses than this outside of tests, the likeliest of many mentions in doubt are listed beside them.
+const FEW_USES: usize = 4;
+/// How many those are.
+const LIKELIEST: usize = 8;
+
 /// Every use of a symbol.
 pub fn uses(workspace: &Workspace, ask: &Uses) -> Result<UsesFound, QuestionError> {
     let wanted = Wanted::of(ask)?;
@@ -182,15 +187,8 @@ pub fn uses(workspace: &Workspace, ask: &Uses) -> Result<UsesFound, QuestionErro
         }),
         Wanted::All | Wanted::Kinds(_) | Wanted::Tests => sites(workspace, &accounted, wanted),
     };
-    let unresolved = accounted.account.as_ref().map_or(0, |account| account.unresolved);
-    if matches!(wanted, Wanted::All | Wanted::Kinds(_)) && unresolved <= A_FEW_IN_DOUBT {
-        let doubtful = mentions(workspace, &accounted, IN_DOUBT, |class| {
-            matches!(class, Class::Unresolved { .. })
-        });
-        rows.extend(doubtful.into_iter().map(|row| Row {
-            order: (u8::MAX, IN_DOUBT.to_owned()),
-            ..row
-        }));
+    if matches!(wanted, Wanted::All | Wanted::Kinds(_)) {
+        rows.extend(in_doubt(workspace, meant.key, &accounted, &rows));
     }
     let rows = rows
         .into_iter()
@@ -377,6 +375,69 @@ fn mentions(workspace: &Workspace, accounted: &Accounted, kind: &str, is_wanted:
     wanted.filter_map(row).collect()
 }
 
+/// The mentions in doubt that are listed with the uses: all of a few; of many the likeliest, where hardly a use is known.
+fn in_doubt(workspace: &Workspace, of: SymbolKey, accounted: &Accounted, uses: &[Row]) -> Vec<Row> {
+    let unresolved = accounted.account.as_ref().map_or(0, |account| account.unresolved);
+    let is_open = |class: &Class| matches!(class, Class::Unresolved { .. });
+    let of_kind = |kind: &str| {
+        let rows = mentions(workspace, accounted, kind, is_open).into_iter();
+        rows.map(|row| Row {
+            order: (u8::MAX, String::new()),
+            ..row
+        })
+    };
+    if unresolved <= A_FEW_IN_DOUBT {
+        return of_kind(IN_DOUBT).collect();
+    }
+    let Some(symbol) = workspace
+        .symbol(of)
+        .filter(|_| uses.iter().filter(|row| !row.is_test).count() < FEW_USES)
+    else {
+        return Vec::new();
+    };
+    let likelihood = Likelihood::of(symbol);
+    let kind = format!("{IN_DOUBT}, the likeliest of {unresolved}");
+    let mut rows: Vec<Row> = of_kind(&kind).filter(|row| !row.is_test).collect();
+    rows.sort_by_cached_key(|row| std::cmp::Reverse(likelihood.of_row(row)));
+    rows.truncate(LIKELIEST);
+    rows
+}
+
+/// How likely a mention of a name is one of a symbol, by what its line says.
+struct Likelihood<'s> {
+    calls: Vec<String>,
+    /// What names the symbol's parameters in a call.
+    arguments: Vec<String>,
+    path: &'s str,
+}
+
+impl<'s> Likelihood<'s> {
+    fn of(symbol: index::snapshot::SymbolView<'s>) -> Likelihood<'s> {
+        let name = symbol.name();
+        let signature = symbol.signature();
+        let parameters = signature.split_once('(').map_or("", |(_, parameters)| parameters);
+        let words = parameters.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+        Likelihood {
+            calls: [".", "->", "::"].map(|access| format!("{access}{name}(")).to_vec(),
+            arguments: words
+                .filter(|word| word.len() > 2)
+                .flat_map(|word| [format!("{word}: "), format!("{word}=")])
+                .collect(),
+            path: symbol.path(),
+        }
+    }
+
+    fn of_row(&self, row: &Row) -> usize {
+        let says = |any: &[String]| any.iter().any(|part| row.text.contains(part.as_str()));
+        let shared = row
+            .path
+            .split('/')
+            .zip(self.path.split('/'))
+            .take_while(|(one, other)| one == other);
+        usize::from(says(&self.arguments)) * 8 + usize::from(says(&self.calls)) * 4 + shared.count().min(4)
+    }
+}
+
 /// What the answer is about.
 fn heading(workspace: &Workspace, meant: &naming::Meant) -> UsesFound {
     let Some(symbol) = workspace.symbol(meant.key) else {
@@ -407,7 +468,7 @@ fn fill(workspace: &Workspace, found: &mut UsesFound, mut rows: Vec<Row>, folds:
             right.line,
         ))
     });
-    found.total = rows.iter().filter(|row| row.kind != IN_DOUBT).count() as u64;
+    found.total = rows.iter().filter(|row| !row.kind.starts_with(IN_DOUBT)).count() as u64;
     if folds {
         let (tests, others): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.is_test);
         rows = others;
@@ -516,7 +577,7 @@ fn next(found: &UsesFound, ask: &Uses) -> String {
         let doubtful = account.unresolved;
         return match doubtful <= A_FEW_IN_DOUBT {
             true => format!("judge the {doubtful} in doubt by their lines, then answer"),
-            false => format!("answer for what is listed; kind=unresolved lists the {doubtful} in doubt"),
+            false => format!("judge those in doubt before you answer: kind=unresolved lists the {doubtful}"),
         };
     }
     // What nobody calls may be called by its name.

@@ -75,9 +75,12 @@ fn written(found: &ChangeFound) -> String {
         let _ = writeln!(out, "next: nothing changes: name symbols, or a base to compare with");
         return out;
     }
-    out.push_str("next: edit who must follow");
+    out.push_str(match found.followers.is_empty() {
+        true => "next: nothing outside of tests is known to follow",
+        false => "next: edit who must follow",
+    });
     if found.in_doubt > 0 {
-        let _ = write!(out, ", judge the {} unresolved", found.in_doubt);
+        let _ = write!(out, ", judge the {} unresolved (`uses` lists them)", found.in_doubt);
     }
     out.push_str(match found.commands.is_empty() {
         true => "\n",

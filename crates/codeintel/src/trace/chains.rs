@@ -29,6 +29,8 @@ const CHAINS: usize = 3;
 const MOST_SETTLED: usize = 40_000;
 /// What it costs another chain to go through what one before it goes through.
 const USED: u32 = 14;
+/// Searches at most that are made again, since a name was compared with something and not handed over.
+const MOST_COMPARED: usize = 12;
 /// Further calls of one function by another that are shown.
 const MOST_CALL_SITES: usize = 4;
 /// Functions that are named where there is no chain.
@@ -40,19 +42,24 @@ pub(super) fn fill(workspace: &Workspace, asked: &Asked, found: &mut TraceFound)
     let mut ways: Vec<Vec<Hop>> = Vec::new();
     let mut best = 0;
     let mut used: HashMap<SymbolKey, u32> = HashMap::new();
+    let mut places = Places::new(workspace);
+    let mut compared: HashSet<(SymbolKey, Position)> = HashSet::new();
     let mut reached = 0;
-    for _ in 0..CHAINS {
+    for _ in 0..CHAINS + MOST_COMPARED {
+        if ways.len() == CHAINS {
+            break;
+        }
         let searched = match &asked.through {
-            None => search(&hops, &asked.from.keys, &asked.to.keys, asked.depth, &used),
+            None => search(&hops, &asked.from.keys, &asked.to.keys, asked.depth, &used, &compared),
             Some(through) => {
-                let first = search(&hops, &asked.from.keys, &through.keys, asked.depth, &used);
+                let first = search(&hops, &asked.from.keys, &through.keys, asked.depth, &used, &compared);
                 let middle = first
                     .way
                     .as_ref()
                     .and_then(|way| way.last())
                     .map(|hop| vec![(hop.to, 0)]);
                 let middle = middle.unwrap_or_else(|| through.keys.clone());
-                let second = search(&hops, &middle, &asked.to.keys, asked.depth, &used);
+                let second = search(&hops, &middle, &asked.to.keys, asked.depth, &used, &compared);
                 first.and(second)
             }
         };
@@ -62,6 +69,14 @@ pub(super) fn fill(workspace: &Workspace, asked: &Asked, found: &mut TraceFound)
         };
         reached = reached.max(searched.reached);
         let Some(way) = searched.way else { break };
+        way.iter().for_each(|hop| places.want(said_in(hop), hop.at));
+        places.read();
+        let before = compared.len();
+        let no_hops = way.iter().filter(|hop| places.is_compared(hop));
+        compared.extend(no_hops.map(|hop| (hop.from, hop.at)));
+        if compared.len() > before {
+            continue;
+        }
         // What is much longer is no other answer to the same question.
         let cost: u32 = way.iter().map(|hop| hops.cost(hop)).sum();
         if !ways.is_empty() && cost > best * 3 / 2 + 12 {
@@ -86,7 +101,6 @@ pub(super) fn fill(workspace: &Workspace, asked: &Asked, found: &mut TraceFound)
     if ways.is_empty() {
         return nothing(workspace, &hops, asked, found);
     }
-    let mut places = Places::new(workspace);
     let mut further: HashMap<(SymbolKey, SymbolKey), Vec<Position>> = HashMap::new();
     for hop in ways.iter().flatten() {
         places.want(said_in(hop), hop.at);
@@ -295,6 +309,7 @@ fn search(
     to: &[(SymbolKey, u32)],
     depth: u32,
     used: &HashMap<SymbolKey, u32>,
+    avoided: &HashSet<(SymbolKey, Position)>,
 ) -> Searched {
     let (mut ahead, mut back) = (Half::of(from), Half::of(to));
     let mut best: Option<(u32, SymbolKey)> = None;
@@ -349,7 +364,7 @@ fn search(
         };
         for hop in found {
             let next = if goes_ahead { hop.to } else { hop.from };
-            if half.settled.contains(&next) {
+            if half.settled.contains(&next) || hop.way == Way::Hand && avoided.contains(&(hop.from, hop.at)) {
                 continue;
             }
             if half.improve(next, cost + price(&hop), length + 1, hop) {

@@ -336,6 +336,11 @@ impl Tree<'_, '_> {
             .collect();
         let mut stack: Vec<usize> = roots.into_iter().rev().collect();
         while let Some(at) = stack.pop() {
+            if let Some(hop) = &self.nodes[at].hop
+                && places.is_compared(hop)
+            {
+                continue;
+            }
             let children = std::mem::take(&mut self.nodes[at].children);
             let (shown, hidden): (Vec<usize>, Vec<usize>) =
                 children.into_iter().partition(|&child| self.nodes[child].shown);

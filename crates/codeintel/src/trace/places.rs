@@ -8,6 +8,7 @@ use syntax::facts::{Kind, Position};
 use syntax::languages::by_name;
 use syntax::{Surroundings, surroundings};
 
+use super::hops::{Hop, Way};
 use crate::descriptors::words;
 use crate::source::Source;
 use crate::workspace::{SymbolKey, Workspace};
@@ -24,6 +25,8 @@ pub(super) struct Place {
     pub(super) text: String,
     /// The name at the place itself.
     pub(super) word: String,
+    /// Whether it is only compared with something.
+    pub(super) is_compared: bool,
     pub(super) around: Surroundings,
 }
 
@@ -96,16 +99,35 @@ impl<'w> Places<'w> {
             let place = Place {
                 text: cut(line.trim()),
                 word: word_at(text, offset).to_owned(),
+                is_compared: is_compared(text, offset),
                 around,
             };
             self.found.insert((key, at), place);
         }
     }
 
+    /// Whether a hop by a function's name is no hand-over, since the name is only compared with something. It must have been read.
+    pub(super) fn is_compared(&self, hop: &Hop) -> bool {
+        hop.way == Way::Hand && self.at(hop.from, hop.at).is_compared
+    }
+
     /// What was read of a place.
     pub(super) fn at(&self, of: SymbolKey, at: Position) -> Place {
         self.found.get(&(of, at)).cloned().unwrap_or_default()
     }
+}
+
+/// Whether the name at a place stands beside `==` or `!=`.
+fn is_compared(text: &str, offset: usize) -> bool {
+    let name = word_at(text, offset);
+    let is_sign = |sign: Option<&str>| sign.is_some_and(|sign| matches!(sign, "==" | "!="));
+    let before = text.get(..offset).map_or("", |before| {
+        before.trim_end_matches(|letter: char| letter == '&' || letter.is_whitespace())
+    });
+    let after = text
+        .get(offset.saturating_add(name.len())..)
+        .map_or("", str::trim_start);
+    is_sign(before.get(before.len().saturating_sub(2)..)) || is_sign(after.get(..2))
 }
 
 fn word_at(text: &str, offset: usize) -> &str {
