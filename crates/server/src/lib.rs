@@ -3,12 +3,14 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod asking;
 pub mod editing;
 pub mod embedding;
 pub mod mcp;
 pub mod memory;
 pub mod project;
 pub mod sessions;
+pub mod status;
 pub mod summary;
 pub mod tools;
 pub mod trust;

@@ -20,7 +20,7 @@ use wire::{Encoded, Format};
 
 pub(crate) use bases::{Base, Bases};
 pub(crate) use ledger::Account;
-pub use ledger::{Ledger, Saved, by, read_savings};
+pub use ledger::{Ledger, savings};
 
 /// What this process remembers between calls.
 #[derive(Default)]

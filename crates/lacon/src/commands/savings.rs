@@ -1,7 +1,7 @@
 //! `lacon savings`: what answers cost, against the same facts as JSON and against reading the files, from what was counted.
 
-use serde_json::{Value, json};
-use server::sessions::{Saved, by, read_savings};
+use serde_json::Value;
+use server::sessions::savings;
 use terminal::failure::Failure;
 use terminal::output::Output;
 
@@ -28,27 +28,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     let location = index::store::Location::of(&args.place.to_read()?, args.place.index_dir.as_deref())?;
-    let saved = read_savings(&location.directory);
-    let tools = by(&saved, |one| &one.tool);
-    let sessions = by(&saved, |one| &one.session);
-    let mut newest: Vec<(&str, &(u64, Saved))> = sessions.iter().map(|(name, sum)| (*name, sum)).collect();
-    newest.sort_by_key(|(name, (_, sum))| (std::cmp::Reverse(sum.at), *name));
-    newest.truncate(args.sessions);
-    let rows = |sums: Vec<(&str, &(u64, Saved))>, name: &str| -> Vec<Value> {
-        sums.into_iter()
-            .map(|(key, (calls, sum))| row(name, key, *calls, sum))
-            .collect()
-    };
-    let all = by(&saved, |_| "");
-    let answer = json!({
-        "tools": rows(tools.iter().map(|(name, sum)| (*name, sum)).collect(), "tool"),
-        "sessions": rows(newest, "session"),
-        "all": all.get("").map(|(calls, sum)| row("since", &sum.at.to_string(), *calls, sum)),
-    });
+    let answer = savings(&location.directory, args.sessions);
     if args.json {
         return output.json(&answer);
     }
-    if saved.is_empty() {
+    if answer["all"].is_null() {
         output.line("nothing was counted yet: answers are counted while `lacon mcp` serves");
         return Ok(());
     }
@@ -63,18 +47,6 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
     }
     output.line(line("all", &answer["all"]));
     Ok(())
-}
-
-fn row(name: &str, key: &str, calls: u64, sum: &Saved) -> Value {
-    let share = |against: u64| (against > 0).then(|| percent(sum.sent, against));
-    json!({
-        name: key, "calls": calls, "sent": sum.sent, "json": sum.json, "saved_against_json": share(sum.json),
-        "files": sum.files, "saved_against_files": share(sum.files),
-    })
-}
-
-fn percent(sent: u64, against: u64) -> f64 {
-    ((1.0 - sent as f64 / against as f64) * 1000.0).round() / 10.0
 }
 
 fn line(name: &str, row: &Value) -> String {

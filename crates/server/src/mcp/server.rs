@@ -4,10 +4,9 @@
 //! A session that asks for JSON gets output schemas and structured content. The others get neither: structured content is JSON,
 //! and would be paid for on top of the compact text.
 
-use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use codeintel::Stop;
 use gateway::negotiation::output_format;
 use gateway::shutdown::{SHUTTING_DOWN, Shutdown};
 use rmcp::ServerHandler;
@@ -20,17 +19,16 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
 use wire::Format;
 use wire::protocol::Refusal;
 
 use super::reach::Reach;
 use super::{consent, prompts, resources};
-use crate::memory;
+use crate::asking::{REPAIRING, Work, ask_blocking};
 use crate::sessions::Conversation;
 use crate::tools::answer::{Said, refused};
 use crate::tools::permissions::Permissions;
-use crate::tools::sound::{DAMAGED, sound_answer};
+use crate::tools::sound::sound_answer;
 use crate::tools::trees::Trees;
 use crate::tools::{Desk, Services, Tool, Toolset, Wish, refusal};
 
@@ -82,21 +80,12 @@ fn instructions(permissions: &Permissions) -> String {
     text
 }
 
-/// How long a question waits for the index to take up what has changed. What it lacks then is said.
-const FRESH: Duration = Duration::from_secs(1);
 /// How long a question waits for the first thing to answer from. Small trees are indexed by then, large ones have a part.
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
 /// The same for a client that hears meanwhile how far it is.
 const FIRST_ANSWER_TOLD: Duration = Duration::from_secs(45);
 /// How often a question that waits looks again, and tells how far the index is.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-
-/// Seats for questions that compute: more at once would not be sooner done, and each takes memory. Some more than there are
-/// processors, so that a long one does not keep short ones waiting.
-static SEATS: LazyLock<Semaphore> = LazyLock::new(|| {
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Semaphore::new(2 * processors + 2)
-});
 
 /// The tools as `tools/list` gives them in a session of this format.
 pub(crate) fn listed(permissions: &Permissions, several_repositories: bool, format: Format) -> Vec<Listed> {
@@ -124,42 +113,11 @@ fn about_tool(tool: &Tool) -> Map<String, Value> {
     meta
 }
 
-/// The code of a refusal because of damage that is being repaired.
-const REPAIRING: &str = "index_repairing";
-
-/// What to do about damage: wait where this process makes the index anew, or say who can.
-fn damaged(refusal: Refusal, trees: &Trees) -> Refusal {
-    if refusal.code != DAMAGED {
-        return refusal;
-    }
-    tracing::warn!(damage = %refusal.message, "the index is damaged");
-    match trees.give_up_damaged() {
-        true => Refusal {
-            code: REPAIRING.to_string(),
-            message: format!("{}; it is being made anew: ask again in a moment", refusal.message),
-            ..refusal
-        },
-        false => Refusal {
-            message: format!("{}: run `lacon index` there, which makes it anew", refusal.message),
-            ..refusal
-        },
-    }
-}
-
 /// Asks questions on behalf of one request.
 pub(super) struct Asker {
     server: QuestionServer,
     format: Format,
     context: RequestContext<RoleServer>,
-}
-
-/// Ends a question when the request that asked it is over, whichever way.
-struct StopOnDrop(Stop);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
 }
 
 impl Asker {
@@ -224,45 +182,27 @@ impl Asker {
     }
 
     async fn once(&self, tool: &'static Tool, arguments: Map<String, Value>) -> Result<Said, Refusal> {
-        let stop = Stop::default();
-        let on_drop = StopOnDrop(stop.clone());
-        let (trees, services, format) = (self.server.trees.clone(), self.server.services.clone(), self.format);
+        let (services, format) = (self.server.services.clone(), self.format);
         let caller = gateway::server::caller(&self.context);
         let conversation = self.conversation();
         // Whoever waits for a language server computes nothing meanwhile.
-        let computes = !tool.writes && tool.toolset != Toolset::Lsp;
-        let seat = match computes {
-            true => tokio::select! {
-                seat = SEATS.acquire() => seat.ok(),
-                () = self.context.ct.cancelled() => return Err(cancelled()),
-            },
-            false => None,
+        let work = match !tool.writes && tool.toolset != Toolset::Lsp {
+            true => Work::Computes,
+            false => Work::Waits,
         };
-        let asked = tokio::task::spawn_blocking(move || {
-            // Until the question ends, also where nobody waits for it any more.
-            let _seat = seat;
-            let began = Instant::now();
-            let workspace = services.workbench.workspace(&trees, FRESH)?.with_stop(stop);
+        let asked = ask_blocking(&self.server, work, move |workspace| {
             let desk = Desk {
-                workspace: &workspace,
+                workspace,
                 services: &services,
                 caller: &caller,
                 wish: Wish::in_conversation(conversation.as_deref()),
             };
-            let said = sound_answer(tool, &desk, arguments, format).map_err(|refusal| damaged(refusal, &trees));
-            if began.elapsed() > memory::LONG {
-                // After the answer: nobody should wait for it.
-                drop(tokio::task::spawn_blocking(memory::tidy));
-            }
-            said
+            sound_answer(tool, &desk, arguments, format)
         });
-        let said = tokio::select! {
+        tokio::select! {
             said = asked => said,
-            () = self.context.ct.cancelled() => return Err(cancelled()),
-        };
-        drop(on_drop);
-        memory::rest_after_this();
-        said.unwrap_or_else(|error| Err(refusal("internal_error", format!("the question failed: {error}"))))
+            () = self.context.ct.cancelled() => Err(cancelled()),
+        }
     }
 
     /// The conversation, of a client that takes references: it asks for them, or its session is in GCF, or the server was told.

@@ -3,6 +3,7 @@
 //! Counting happens on a thread of its own, after the answer was sent. Each call is one line of a file in the index directory;
 //! a full file becomes the older half and another is begun, so the size is bounded and several processes can write.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use codeintel::Workspace;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use wire::tokens::Tokenizer;
 
 /// Where savings are kept, inside the index directory.
@@ -27,20 +28,23 @@ const MOST_WAITING: usize = 64;
 /// Files at most that one answer is compared with.
 const MOST_FILES: usize = 40;
 
+/// Seconds of a day.
+const DAY: u64 = 24 * 3600;
+
 /// One call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Saved {
+struct Saved {
     /// Seconds since 1970.
-    pub at: u64,
+    at: u64,
     /// The conversation: a short hash, which names nobody.
-    pub session: String,
-    pub tool: String,
+    session: String,
+    tool: String,
     /// Tokens that were sent.
-    pub sent: u64,
+    sent: u64,
     /// Tokens of the same facts in compact JSON.
-    pub json: u64,
+    json: u64,
     /// Tokens of the files that the answer speaks of.
-    pub files: u64,
+    files: u64,
 }
 
 /// An answer to be counted.
@@ -179,7 +183,7 @@ fn write(directory: &Path, saved: &Saved) -> std::io::Result<()> {
 }
 
 /// Every call that is still on the books of an index directory, oldest first. Lines that cannot be read are left out.
-pub fn read_savings(directory: &Path) -> Vec<Saved> {
+fn read_savings(directory: &Path) -> Vec<Saved> {
     let files: [PathBuf; 2] = [directory.join(OLDER_FILE), directory.join(SAVINGS_FILE)];
     let lines = files
         .iter()
@@ -192,25 +196,67 @@ pub fn read_savings(directory: &Path) -> Vec<Saved> {
 }
 
 /// Sums by some key.
-pub fn by<'a>(saved: &'a [Saved], key: impl Fn(&'a Saved) -> &'a str) -> BTreeMap<&'a str, (u64, Saved)> {
+fn by<'a>(saved: &'a [Saved], key: impl Fn(&'a Saved) -> &'a str) -> BTreeMap<&'a str, (u64, Saved)> {
     let mut sums: BTreeMap<&str, (u64, Saved)> = BTreeMap::new();
     for one in saved {
-        let entry = sums.entry(key(one)).or_insert_with(|| {
-            let none = Saved {
-                sent: 0,
-                json: 0,
-                files: 0,
-                ..one.clone()
-            };
-            (0, none)
-        });
-        entry.0 += 1;
-        entry.1.sent += one.sent;
-        entry.1.json += one.json;
-        entry.1.files += one.files;
-        entry.1.at = entry.1.at.max(one.at);
+        add(sums.entry(key(one)), one);
     }
     sums
+}
+
+fn add<K: Ord>(entry: Entry<'_, K, (u64, Saved)>, one: &Saved) {
+    let none = || Saved {
+        sent: 0,
+        json: 0,
+        files: 0,
+        ..one.clone()
+    };
+    let sum = entry.or_insert_with(|| (0, none()));
+    sum.0 += 1;
+    sum.1.sent += one.sent;
+    sum.1.json += one.json;
+    sum.1.files += one.files;
+    sum.1.at = sum.1.at.max(one.at);
+}
+
+/// What was saved, by tool, by conversation (the newest) and by day: what `lacon savings` prints and the page shows. A day is named by
+/// its first second since 1970.
+pub fn savings(directory: &Path, most_sessions: usize) -> Value {
+    let saved = read_savings(directory);
+    let tools = by(&saved, |one| &one.tool);
+    let sessions = by(&saved, |one| &one.session);
+    let mut newest: Vec<(&str, &(u64, Saved))> = sessions.iter().map(|(name, sum)| (*name, sum)).collect();
+    newest.sort_by_key(|(name, (_, sum))| (std::cmp::Reverse(sum.at), *name));
+    newest.truncate(most_sessions);
+    let rows = |sums: Vec<(&str, &(u64, Saved))>, name: &str| -> Vec<Value> {
+        sums.into_iter()
+            .map(|(key, (calls, sum))| row(name, key, *calls, sum))
+            .collect()
+    };
+    let all = by(&saved, |_| "");
+    let mut days: BTreeMap<u64, (u64, Saved)> = BTreeMap::new();
+    for one in &saved {
+        add(days.entry(one.at / DAY), one);
+    }
+    let day = |(day, (calls, sum)): (u64, (u64, Saved))| row("day", &(day * DAY).to_string(), calls, &sum);
+    json!({
+        "tools": rows(tools.iter().map(|(name, sum)| (*name, sum)).collect(), "tool"),
+        "sessions": rows(newest, "session"),
+        "days": days.into_iter().map(day).collect::<Vec<Value>>(),
+        "all": all.get("").map(|(calls, sum)| row("since", &sum.at.to_string(), *calls, sum)),
+    })
+}
+
+fn row(name: &str, key: &str, calls: u64, sum: &Saved) -> Value {
+    let share = |against: u64| (against > 0).then(|| percent(sum.sent, against));
+    json!({
+        name: key, "calls": calls, "sent": sum.sent, "json": sum.json, "saved_against_json": share(sum.json),
+        "files": sum.files, "saved_against_files": share(sum.files),
+    })
+}
+
+fn percent(sent: u64, against: u64) -> f64 {
+    ((1.0 - sent as f64 / against as f64) * 1000.0).round() / 10.0
 }
 
 #[cfg(test)]
