@@ -3,6 +3,7 @@
 
 mod connections;
 mod door;
+mod pages;
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -27,6 +28,7 @@ use crate::shutdown::Shutdown;
 use crate::upstream::seconds;
 use connections::{Connections, Limits};
 use door::{Door, enter};
+pub use pages::{PageRoutes, serve_pages};
 
 /// How long an answer is kept for a client that lost its connection while it came. The protocol's own minute is thousands of answers
 /// on a busy server; who comes back comes back at once.
@@ -103,6 +105,17 @@ pub async fn serve_any<S: ServerHandler>(
     let _ends_with_this = (protocol.clone().drop_guard(), end.clone().drop_guard());
     let origins = own_origins(listener.local_addr()?);
     let router = router(config, origins, &shutdown, protocol.clone(), make);
+    serve_router(config, listener, shutdown, router, (protocol, end)).await
+}
+
+/// Serves connections until `shutdown`; then the protocol's streams are ended, and the connections after them.
+async fn serve_router(
+    config: &HttpConfig,
+    listener: TcpListener,
+    shutdown: Shutdown,
+    router: Router,
+    (protocol, end): (CancellationToken, CancellationToken),
+) -> io::Result<()> {
     let connections = Arc::new(Connections::default());
     let limits = Limits::new(config.max_connections, seconds(config.silence_seconds));
     tokio::select! {

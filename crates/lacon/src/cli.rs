@@ -56,7 +56,7 @@ use commands::questions::{
 use commands::search::{code, docs};
 use commands::{
     apply, completions, convert, decode, doctor, encode, export, find, gateway, grep, hook, index, init, licenses, man,
-    mcp, savings, status, tokens, trust, undo, watch,
+    mcp, savings, status, tokens, trust, undo, watch, web,
 };
 
 verbs! {
@@ -113,6 +113,7 @@ verbs! {
         Savings => savings,
         Undo => undo,
         Mcp => mcp,
+        Web => web,
         Init => init,
         Hook => hook,
         Trust => trust,
@@ -136,7 +137,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("The index", &["index", "watch", "status", "doctor", "export", "stats"]),
     (
         "Agents and servers",
-        &["mcp", "init", "hook", "gateway", "trust", "savings", "undo"],
+        &["mcp", "web", "init", "hook", "gateway", "trust", "savings", "undo"],
     ),
     (
         "Symbols",

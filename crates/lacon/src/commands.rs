@@ -30,3 +30,4 @@ pub(crate) mod tokens;
 pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod watch;
+pub(crate) mod web;

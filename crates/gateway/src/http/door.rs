@@ -189,7 +189,7 @@ async fn read(request: Request, door: &Door) -> Result<(Request, Bytes), Respons
 }
 
 /// Whether a request says two things of who it is for or from. What checks the first and what obeys the second would disagree.
-fn is_ambiguous(target: &Uri, headers: &HeaderMap) -> bool {
+pub(super) fn is_ambiguous(target: &Uri, headers: &HeaderMap) -> bool {
     let once = [header::HOST, header::ORIGIN, header::AUTHORIZATION];
     let session = HeaderName::from_static(SESSION);
     let is_repeated = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();

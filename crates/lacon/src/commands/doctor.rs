@@ -91,28 +91,8 @@ impl Check {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
-    let location = Location::of(&args.place.to_read()?, args.place.index_dir.as_deref()).bad_input()?;
-    let snapshot = Snapshot::open(&location.snapshot());
-    let mut checks = vec![
-        program(&location.root),
-        index_of(&snapshot, &location),
-        writable(&location),
-    ];
-    checks.extend(interrupted(&location.root));
-    checks.push(configuration(&location.root));
-    checks.push(trusted(&location.root));
-    checks.push(sandbox());
-    checks.extend(watches(&location.root));
-    checks.extend(language_servers(&location.root, snapshot.as_ref().ok()));
-    checks.extend(agents(&location.root));
-    checks.extend(environment());
-    let broken = checks.iter().filter(|check| check.health == Health::Broken).count();
-    let report = Report {
-        version: env!("CARGO_PKG_VERSION"),
-        root: location.root.display().to_string(),
-        healthy: broken == 0,
-        checks,
-    };
+    let report = report(&Location::of(&args.place.to_read()?, args.place.index_dir.as_deref()).bad_input()?);
+    let broken = report.broken();
     match args.json {
         true => output.json(&report)?,
         false => output.line(said(&report, output.paint())),
@@ -126,6 +106,48 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<(), Failure> {
         });
     }
     Ok(())
+}
+
+/// What `--json` prints of a tree, for a page.
+pub(crate) fn examined(root: &Path, index_dir: Option<&Path>) -> serde_json::Value {
+    match Location::of(root, index_dir) {
+        Ok(location) => serde_json::json!(report(&location)),
+        Err(error) => serde_json::json!({"checks": [], "error": error.to_string()}),
+    }
+}
+
+impl Report {
+    fn broken(&self) -> usize {
+        self.checks
+            .iter()
+            .filter(|check| check.health == Health::Broken)
+            .count()
+    }
+}
+
+fn report(location: &Location) -> Report {
+    let snapshot = Snapshot::open(&location.snapshot());
+    let mut checks = vec![
+        program(&location.root),
+        index_of(&snapshot, location),
+        writable(location),
+    ];
+    checks.extend(interrupted(&location.root));
+    checks.push(configuration(&location.root));
+    checks.push(trusted(&location.root));
+    checks.push(sandbox());
+    checks.extend(watches(&location.root));
+    checks.extend(language_servers(&location.root, snapshot.as_ref().ok()));
+    checks.extend(agents(&location.root));
+    checks.extend(environment());
+    let mut report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        root: location.root.display().to_string(),
+        healthy: true,
+        checks,
+    };
+    report.healthy = report.broken() == 0;
+    report
 }
 
 fn said(report: &Report, paint: Paint) -> String {

@@ -97,6 +97,7 @@ const VERBS: &[&[&str]] = &[
 const LEFT_OUT: &[&str] = &[
     "watch",
     "mcp",
+    "web",
     "encode",
     "decode",
     "convert",

@@ -165,6 +165,16 @@ impl Trees {
         Some(location.directory)
     }
 
+    /// Where each is, and what its index lacks, in words.
+    pub(crate) fn places(&self) -> Vec<(String, PathBuf, Option<PathBuf>, Option<String>)> {
+        let state = lock(&self.state);
+        let place = |tree: &Tree| {
+            let note = lock(&tree.told).note.clone();
+            (tree.name.clone(), tree.root.clone(), tree.index_dir.clone(), note)
+        };
+        state.trees.iter().map(place).collect()
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         lock(&self.state).trees.len()
