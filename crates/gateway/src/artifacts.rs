@@ -7,6 +7,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use crate::config::ArtifactConfig;
 
 /// Characters of a handle: enough that nobody guesses one, few enough to cost little.
@@ -31,6 +33,14 @@ impl Artifact {
     pub(crate) fn is_cut(&self) -> bool {
         self.original_length > self.body.len()
     }
+}
+
+/// What people see of an artifact: its handle and its content are its session's alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HeldArtifact {
+    pub media_type: String,
+    pub bytes: usize,
+    pub seconds_left: u64,
 }
 
 /// The artifacts of one session.
@@ -100,6 +110,18 @@ impl Artifacts {
     pub(crate) fn get(&mut self, now: Instant, handle: &str) -> Option<Arc<Artifact>> {
         self.expire(now);
         self.kept.get(handle).map(|kept| kept.artifact.clone())
+    }
+
+    /// What is kept, oldest first.
+    pub(crate) fn held(&mut self, now: Instant) -> Vec<HeldArtifact> {
+        self.expire(now);
+        let kept = self.order.iter().filter_map(|handle| self.kept.get(handle));
+        kept.map(|kept| HeldArtifact {
+            media_type: kept.artifact.media_type.clone(),
+            bytes: kept.artifact.body.len(),
+            seconds_left: kept.until.saturating_duration_since(now).as_secs(),
+        })
+        .collect()
     }
 
     fn expire(&mut self, now: Instant) {

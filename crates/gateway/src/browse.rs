@@ -7,7 +7,7 @@ mod duplicates;
 mod lexical;
 mod path;
 mod semantic;
-mod words;
+pub(crate) mod words;
 
 use std::sync::{Arc, OnceLock};
 

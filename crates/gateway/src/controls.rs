@@ -131,6 +131,15 @@ pub enum Counting {
     Peek,
 }
 
+/// How much of a limit is used up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UsedLimit {
+    /// As in [`Quota::Exceeded`].
+    pub scope: String,
+    pub used: u32,
+    pub most: u32,
+}
+
 /// Counts the calls of one session.
 #[derive(Clone, Debug, Default)]
 pub struct RateLimiter {
@@ -180,6 +189,49 @@ impl RateLimiter {
             }
         }
         Quota::Allowed
+    }
+
+    /// How much of each limit is used up at `now`.
+    pub fn used(&self, now: f64) -> Vec<UsedLimit> {
+        let own = [
+            (MetaTool::ToolBrowse, self.limits.tool_browse),
+            (MetaTool::ToolExecute, self.limits.tool_execute),
+            (MetaTool::ToolView, self.limits.tool_view),
+        ];
+        let own = own
+            .into_iter()
+            .filter_map(|(tool, limit)| Some((tool.as_str().to_owned(), limit?)));
+        let of_tools = self
+            .limits
+            .per_tool
+            .iter()
+            .map(|(id, limit)| (format!("tool:{id}"), *limit));
+        let mut used = Vec::new();
+        for (scope, limit) in own.chain(of_tools) {
+            let counter = self.counters.get(&scope);
+            if let Some(most) = limit.max_calls_per_minute {
+                let recent = counter.map_or(0, |counter| {
+                    counter
+                        .recent
+                        .iter()
+                        .filter(|called| now - **called < WINDOW_SECONDS)
+                        .count()
+                });
+                used.push(UsedLimit {
+                    scope: format!("{scope}/minute"),
+                    used: recent as u32,
+                    most,
+                });
+            }
+            if let Some(most) = limit.max_calls_per_session {
+                used.push(UsedLimit {
+                    scope: format!("{scope}/session"),
+                    used: counter.map_or(0, |counter| counter.session_calls),
+                    most,
+                });
+            }
+        }
+        used
     }
 }
 

@@ -68,7 +68,7 @@ impl Execution<'_> {
         // A tool the policy denies is not in the catalog: it reads as unknown, so a caller cannot probe for it.
         let tool = self.view.tool(tool_id)?;
         let tool_id = tool.id();
-        let (arguments, repairs) = self.checked(tool, arguments)?;
+        let (arguments, repairs) = checked(self.view, tool, arguments)?;
         let counting = if dry_run { Counting::Peek } else { Counting::Consume };
         // A client that comes back with answers continues a call that was counted.
         if self.caller.state.is_none() {
@@ -168,27 +168,6 @@ impl Execution<'_> {
         };
         self.retried(upstream, &request, Resume::from_state(self.caller.state.as_deref()))
             .await
-    }
-
-    /// The arguments as they may leave, with what was repaired. A single wrong one and nothing leaves.
-    fn checked(&self, tool: &Tool, arguments: Value) -> Result<(Map<String, Value>, Vec<Value>), GatewayError> {
-        let (mut arguments, repairs) = match self.view.config.execute.tolerant_args {
-            true => normalize_arguments(arguments, tool.spec.input_schema.as_ref()),
-            false => (arguments, Vec::new()),
-        };
-        if let Value::Object(arguments) = &mut arguments {
-            let upstream = self.view.upstream(&tool.spec.server)?;
-            upstream.spell(tool.upstream_name(), arguments);
-        }
-        tool.check_arguments(&arguments)?;
-        let Value::Object(arguments) = arguments else {
-            return Err(GatewayError::new(ErrorCode::ArgsInvalid, "`args` must be an object"));
-        };
-        let repairs = repairs
-            .iter()
-            .map(|repair| json!({"path": repair.path, "rule": repair.rule}))
-            .collect();
-        Ok((arguments, repairs))
     }
 
     /// Fails when a limit is reached.
@@ -314,8 +293,32 @@ fn question(message: String) -> Result<ElicitRequestParams, GatewayError> {
         .map_err(|error| GatewayError::new(ErrorCode::PermissionDenied, format!("cannot ask for approval: {error}")))
 }
 
+/// The arguments as they may leave, with what was repaired. A single wrong one and nothing leaves.
+pub(crate) fn checked(
+    view: &View,
+    tool: &Tool,
+    arguments: Value,
+) -> Result<(Map<String, Value>, Vec<Value>), GatewayError> {
+    let (mut arguments, repairs) = match view.config.execute.tolerant_args {
+        true => normalize_arguments(arguments, tool.spec.input_schema.as_ref()),
+        false => (arguments, Vec::new()),
+    };
+    if let Value::Object(arguments) = &mut arguments {
+        view.upstream(&tool.spec.server)?.spell(tool.upstream_name(), arguments);
+    }
+    tool.check_arguments(&arguments)?;
+    let Value::Object(arguments) = arguments else {
+        return Err(GatewayError::new(ErrorCode::ArgsInvalid, "`args` must be an object"));
+    };
+    let repairs = repairs
+        .iter()
+        .map(|repair| json!({"path": repair.path, "rule": repair.rule}))
+        .collect();
+    Ok((arguments, repairs))
+}
+
 /// The dry-run report: what would have been called, and which checks agreed.
-fn report(tool: &Tool) -> Value {
+pub(crate) fn report(tool: &Tool) -> Value {
     let mut annotations = tool.spec.annotations.raw.clone();
     annotations.insert("verified".into(), Value::Bool(false));
     let mut checks = vec![

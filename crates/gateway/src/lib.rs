@@ -32,6 +32,7 @@ mod modes;
 mod native;
 pub mod negotiation;
 pub mod oauth;
+pub mod observe;
 pub mod outside;
 pub mod preview;
 pub mod reload;

@@ -7,6 +7,7 @@ pub(crate) mod proxy;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Instant;
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData, MetaObject, Tool};
 use serde_json::{Map, Value, json};
@@ -21,11 +22,12 @@ use crate::dispatch::{Delivery, Executed};
 use crate::errors::{ErrorCode, GatewayError};
 use crate::firewall::{Firewall, Shaped, Structured, Volume};
 use crate::identity::hash8;
+use crate::observe::{self, PassedCall};
 use crate::runtime::View;
 use crate::session::{Session, lock};
 
 /// Where Lacon says in a result's `_meta` what it did to it. Clients keep `_meta` from the model, so it costs no tokens.
-const PROVENANCE: &str = "lacon/provenance";
+pub(crate) const PROVENANCE: &str = "lacon/provenance";
 
 /// One `tools/call`.
 pub(crate) struct Call<'a> {
@@ -48,16 +50,29 @@ pub(crate) fn list(view: &View) -> Vec<Tool> {
 
 /// Answers a `tools/call`. What the model can act on is a result marked as error; the rest is a protocol error.
 pub(crate) async fn call(call: Call<'_>) -> Result<CallToolResponse, ErrorData> {
+    let began = Instant::now();
     let answered = match call.view.config.mode {
         Mode::Gateway => gateway::call(&call).await,
         Mode::Proxy => proxy::call(&call).await,
         Mode::Passthrough => passthrough::call(&call).await,
     };
-    match answered {
-        Ok(response) => Ok(response),
-        Err(Refusal::NoSuchTool) => Err(ErrorData::invalid_params(format!("unknown tool: {}", call.name), None)),
-        Err(Refusal::Error(error)) => Ok(error_result(&error).into()),
-    }
+    let (response, refused) = match answered {
+        Ok(response) => (Ok(response), None),
+        Err(Refusal::NoSuchTool) => {
+            let unknown = ErrorData::invalid_params(format!("unknown tool: {}", call.name), None);
+            (Err(unknown), None)
+        }
+        Err(Refusal::Error(error)) => (Ok(error_result(&error).into()), Some(error)),
+    };
+    call.view.calls.note(PassedCall {
+        session: call.session.id,
+        principal: call.session.principal().name().to_owned(),
+        tool: observe::about(call.name),
+        about: call.target().map(observe::about).unwrap_or_default(),
+        upstream: call.upstream().unwrap_or_default(),
+        ..observe::passed(&response, refused.as_ref(), began.elapsed())
+    });
+    response
 }
 
 /// Why a call gave no result.
@@ -74,6 +89,30 @@ impl From<GatewayError> for Refusal {
 }
 
 impl Call<'_> {
+    /// What it is about, as far as that is a name: an id, a task, a path.
+    fn target(&self) -> Option<&str> {
+        let text = |key: &str| self.arguments.get(key).and_then(Value::as_str);
+        match self.name {
+            "tool_execute" => text("tool_id"),
+            "resource_read" => text("resource_id"),
+            "prompt_get" => text("prompt_id"),
+            "tool_browse" | "resource_browse" | "prompt_browse" => text("query").or_else(|| text("path")),
+            "tool_view" => None,
+            name => self.view.names.id(name),
+        }
+    }
+
+    /// The upstream that it goes to.
+    fn upstream(&self) -> Option<String> {
+        let (catalog, target) = (&self.view.catalog, self.target()?);
+        match self.name {
+            "resource_read" => catalog.resource(target).ok().map(|item| item.spec.server.clone()),
+            "prompt_get" => catalog.prompt(target).ok().map(|item| item.spec.server.clone()),
+            "tool_view" | "tool_browse" | "resource_browse" | "prompt_browse" => None,
+            _ => self.view.tool(target).ok().map(|tool| tool.spec.server.clone()),
+        }
+    }
+
     /// Says a value in the session's format.
     fn say(&self, value: &Value) -> String {
         encode(value, self.format)

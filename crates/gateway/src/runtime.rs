@@ -19,6 +19,7 @@ use crate::errors::{ErrorCode, GatewayError};
 use crate::listings::Listings;
 use crate::modes::ShownNames;
 use crate::oauth::Authorizer;
+use crate::observe::CallLog;
 use crate::outside::Outside;
 use crate::session::{Principal, Session, SessionTable, lock};
 use crate::upstream::{Health, Listing, Mount, Upstream};
@@ -56,6 +57,8 @@ pub struct Gateway {
     /// Counts listings; the catalog follows it.
     listed: Arc<watch::Sender<u64>>,
     pub(crate) stateless_sessions: SessionTable,
+    /// The sessions that were begun, while they last.
+    begun: Mutex<Vec<Weak<Session>>>,
     stop: CancellationToken,
     /// Whether the catalog has held all that was listed, once.
     was_current: AtomicBool,
@@ -80,6 +83,8 @@ pub(crate) struct View {
     pub(crate) upstreams: BTreeMap<String, Arc<Upstream>>,
     /// What each upstream listed, as the catalog was built from it.
     pub(crate) listings: BTreeMap<String, Arc<Listing>>,
+    /// What people see of the calls.
+    pub(crate) calls: Arc<CallLog>,
     fingerprints: OnceLock<[u64; 3]>,
 }
 
@@ -134,6 +139,7 @@ impl Gateway {
             names: ShownNames::default(),
             upstreams: BTreeMap::new(),
             listings: BTreeMap::new(),
+            calls: Arc::default(),
             fingerprints: OnceLock::new(),
         };
         let gateway = Arc::new(Gateway {
@@ -144,6 +150,7 @@ impl Gateway {
             views: watch::Sender::new(0),
             listed: Arc::new(watch::Sender::new(0)),
             stateless_sessions: SessionTable::new(),
+            begun: Mutex::default(),
             stop: CancellationToken::new(),
             was_current: AtomicBool::new(false),
         });
@@ -191,7 +198,24 @@ impl Gateway {
 
     /// A new session for `principal`.
     pub fn session(&self, principal: Principal) -> Arc<Session> {
-        Arc::new(Session::new(principal, &self.view().config))
+        let session = Arc::new(Session::new(principal, &self.view().config));
+        let mut begun = lock(&self.begun);
+        begun.retain(|session| session.strong_count() > 0);
+        begun.push(Arc::downgrade(&session));
+        session
+    }
+
+    /// The sessions there are, oldest first.
+    pub(crate) fn sessions(&self) -> Vec<Arc<Session>> {
+        let begun: Vec<Arc<Session>> = lock(&self.begun).iter().filter_map(Weak::upgrade).collect();
+        let mut sessions: Vec<Arc<Session>> = begun.into_iter().chain(self.stateless_sessions.all()).collect();
+        sessions.sort_by_key(|session| session.id);
+        sessions
+    }
+
+    /// Changes with whatever is derived from the catalog.
+    pub fn generation(&self) -> u64 {
+        self.view().generation
     }
 
     /// How each upstream is doing.
@@ -363,6 +387,7 @@ impl Gateway {
             names,
             upstreams,
             listings,
+            calls: previous.calls.clone(),
             fingerprints,
         };
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);

@@ -11,6 +11,7 @@ use crate::config::GatewayConfig;
 use crate::controls::RateLimiter;
 use crate::dispatch::cache::ResultCache;
 use crate::dispatch::{Delivery, Parked};
+use crate::observe::SeenSession;
 use crate::stable::SeenCards;
 
 /// Calls of one session that may wait for the user at once.
@@ -82,6 +83,18 @@ impl Session {
         *lock(&self.last_used) = Instant::now();
     }
 
+    /// What people see of it.
+    pub(crate) fn seen(&self) -> SeenSession {
+        SeenSession {
+            id: self.id,
+            principal: self.principal.name().to_owned(),
+            age_seconds: self.started.elapsed().as_secs(),
+            idle_seconds: self.idle().as_secs(),
+            artifacts: lock(&self.artifacts).held(Instant::now()),
+            limits: lock(&self.quota).used(self.clock()),
+        }
+    }
+
     pub(crate) fn idle(&self) -> Duration {
         lock(&self.last_used).elapsed()
     }
@@ -122,6 +135,10 @@ impl SessionTable {
         SessionTable {
             sessions: Mutex::new(HashMap::new()),
         }
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
+        lock(&self.sessions).values().cloned().collect()
     }
 
     pub(crate) fn of(&self, principal: &Principal, config: &GatewayConfig) -> Arc<Session> {

@@ -22,6 +22,7 @@ pub(crate) mod init;
 pub(crate) mod licenses;
 pub(crate) mod man;
 pub(crate) mod mcp;
+pub(crate) mod page;
 pub(crate) mod questions;
 pub(crate) mod savings;
 pub(crate) mod search;

@@ -188,7 +188,12 @@ const MASK: &str = "[redacted: ";
 
 /// The first mask in `text`: what must never be written in the place of what it stands for.
 pub fn mask_in(text: &str) -> Option<&str> {
-    text.match_indices(MASK).find_map(|(at, _)| {
+    masks_in(text).next()
+}
+
+/// Every mask in `text`.
+pub fn masks_in(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices(MASK).filter_map(|(at, _)| {
         let kind = text[at + MASK.len()..].split(']').next()?;
         let is_known = KINDS.iter().any(|(known, _, _)| *known == kind);
         is_known.then(|| &text[at..at + MASK.len() + kind.len() + 1])

@@ -1,10 +1,11 @@
 //! A page in the browser: its files, and the questions that it asks as JSON.
 //!
 //! Everything the page shows is an answer of a tool (`/api/ask/<tool>`), or of a question that only a page has: lines with links, the
-//! map of a folder, the state of the indexes. It writes nothing and starts no language server. Who may ask is decided by
+//! map of a folder, the state of the indexes. A page about a gateway has questions of its own (`web/upstreams.rs`). It writes nothing and starts no language server. Who may ask is decided by
 //! `gateway::http::serve_pages`.
 
 mod files;
+mod upstreams;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,6 +24,7 @@ use codeintel::find_files::{AskFiles, find_files};
 use codeintel::folder_map::{AskFolder, folder_map};
 use codeintel::linked_source::{AskLines, LinkedSource, linked_source};
 use codeintel::{QuestionError, Workspace};
+use gateway::http::PageRoutes;
 use index::store::Location;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -35,6 +37,7 @@ use crate::sessions::savings;
 use crate::status::{Look, status};
 use crate::tools::sound::{DAMAGED, sound_answer};
 use crate::tools::{Credentials, Desk, Tool, Toolset, Wish, refusal, refused};
+pub use upstreams::gateway_page;
 
 /// Who asks, as far as tools want to know.
 const CALLER: &str = "page";
@@ -52,14 +55,9 @@ struct Page {
     doctor: Doctor,
 }
 
-/// The page's files.
-pub fn files() -> Router {
-    files::router()
-}
-
-/// What the page asks.
-pub fn questions(server: QuestionServer, doctor: Doctor) -> Router {
-    Router::new()
+/// The page about code; `code` lets one browser in.
+pub fn code_page(server: QuestionServer, doctor: Doctor, code: String) -> PageRoutes {
+    let questions = Router::new()
         .route("/api/tools", get(tools))
         .route("/api/ask/{tool}", post(ask))
         .route("/api/lines", get(lines))
@@ -69,7 +67,12 @@ pub fn questions(server: QuestionServer, doctor: Doctor) -> Router {
         .route("/api/savings", get(saved))
         .route("/api/doctor", get(health))
         .route("/api/events", get(events))
-        .with_state(Page { server, doctor })
+        .with_state(Page { server, doctor });
+    PageRoutes {
+        files: files::router(),
+        questions,
+        code,
+    }
 }
 
 /// Whether the page may ask it: it reads, keeps nothing, and starts no program.

@@ -58,7 +58,8 @@ async function send(address, options = {}, isJson = true) {
   }
   let refusal = null;
   try { refusal = JSON.parse(text).error; } catch { /* not ours: a proxy's, perhaps */ }
-  throw new Refused(refusal?.code ?? 'refused', refusal?.message ?? text.slice(0, 300), response.status);
+  const why = new Refused(refusal?.code ?? 'refused', refusal?.message ?? text.slice(0, 300), response.status);
+  throw Object.assign(why, { detail: refusal?.detail });
 }
 
 async function remembered(key, ask) {
@@ -83,8 +84,13 @@ export function get(question, args = {}, signal) {
 }
 
 /** The same, never from what is kept. */
-export function fresh(question) {
-  return send(`/api/${question}`);
+export function fresh(question, options = {}) {
+  return send(`/api/${question}`, options);
+}
+
+/** A question with a body. */
+export function post(question, args, signal) {
+  return send(`/api/${question}`, { method: 'POST', body: JSON.stringify(args), signal });
 }
 
 /** Follows the server for as long as the page is open, and finds it again when it comes back. */
@@ -133,5 +139,5 @@ async function read(body) {
 }
 
 function digests(index) {
-  return (index?.repositories ?? []).map((repository) => repository.digest).join(' ');
+  return JSON.stringify([(index?.repositories ?? []).map((repository) => repository.digest), index?.gateway ?? null]);
 }

@@ -141,4 +141,6 @@ const TITLES = {
   no_such_file: 'There is no such file in the index',
   stale: 'The file changed a moment ago',
   no_index: 'There is no index',
+  no_such_tool: 'There is no such tool',
+  would_be_refused: 'It would be refused',
 };

@@ -8,6 +8,7 @@ import * as graph from '/assets/graph.js';
 import * as pack from '/assets/pack.js';
 import * as truth from '/assets/truth.js';
 import * as savings from '/assets/savings.js';
+import * as gateway from '/assets/gateway.js';
 
 // A view: what its address begins with, and what draws it. Drawing gets the rest of the address, and a signal that ends it.
 const VIEWS = [
@@ -21,6 +22,15 @@ const VIEWS = [
   { path: '/savings', name: 'Savings', draw: savings.draw },
 ];
 
+// The views of a page about a gateway.
+const GATEWAY_VIEWS = [
+  { path: '/gateway', name: 'Gateway', draw: gateway.drawGateway },
+  { path: '/routing', name: 'Routing', draw: gateway.drawRouting },
+  { path: '/catalog', name: 'Catalog', draw: gateway.drawCatalog },
+  { path: '/catalog/', draw: gateway.drawTool },
+];
+const views = () => (gateway.isGateway() ? GATEWAY_VIEWS : VIEWS);
+
 const root = document.getElementById('view');
 const query = document.getElementById('query');
 let current = null;
@@ -33,8 +43,8 @@ export function go(address, { replace = false } = {}) {
 }
 
 function viewOf(path) {
-  if (path === '/') return VIEWS[0];
-  return VIEWS.find((view) => (view.path.endsWith('/') ? path.startsWith(view.path) : path === view.path));
+  if (path === '/') return views()[0];
+  return views().find((view) => (view.path.endsWith('/') ? path.startsWith(view.path) : path === view.path));
 }
 
 function open() {
@@ -64,7 +74,7 @@ function decoded(text) {
 }
 
 function mark(view) {
-  put(document.getElementById('views'), ...VIEWS.filter((one) => one.name).map((one) =>
+  put(document.getElementById('views'), ...views().filter((one) => one.name).map((one) =>
     h('a', { href: one.path, 'aria-current': one === view ? 'page' : null }, one.name)));
   if (view?.path !== '/find') query.value = '';
 }
@@ -113,15 +123,18 @@ document.addEventListener('keydown', (event) => {
 const said = document.getElementById('state');
 onState((isNew) => {
   const repositories = state.index?.repositories ?? [];
+  const about = state.index?.gateway;
+  document.body.classList.toggle('of-gateway', Boolean(about));
   const note = state.index?.missing ?? repositories.map((one) => one.incomplete).find(Boolean);
   const symbols = repositories.reduce((sum, one) => sum + one.symbols, 0);
   const name = repositories.map((one) => one.name).join(', ');
-  const text = !state.connected ? 'Server away, trying again' : note ? note : `${name} · ${number(symbols)} symbols`;
+  const text = !state.connected ? 'Server away, trying again' : note ? note : about ? `${number(about.upstreams.filter((one) => one.state === 'ready').length)} of ${number(about.upstreams.length)} upstreams ready · ${number(about.calls)} calls` : `${name} · ${number(symbols)} symbols`;
   said.className = !state.connected ? 'away' : note ? 'waits' : '';
   said.title = text;
   put(said, h('span', { class: 'dot', 'aria-hidden': 'true' }), shown(text));
   document.body.classList.toggle('away', !state.connected);
   if (!isNew || !current) return;
+  if (current.view && !views().includes(current.view)) return void open();
   // Views that are looked at follow the files; those without a way to do so are drawn anew.
   if (current.refresh) current.refresh();
   else if (current.view) {

@@ -4,20 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use gateway::config::HttpConfig;
-use gateway::http::PageRoutes;
 use gateway::shutdown::Shutdown;
 use server::mcp::{QuestionServer, Reach};
 use server::project;
 use server::tools::permissions::{Permissions, ToolChoice, Writes};
 use server::tools::trees::Trees;
 use server::tools::{Services, ShowSecrets, Toolset};
-use terminal::failure::{Explain, Failure};
-use terminal::output::{self, Output};
+use terminal::failure::Failure;
+use terminal::output::Output;
 
 use super::doctor;
 use super::ending::{self, HangUp};
-use super::http_access::{HttpAccess, Token};
+use super::page::Page;
 
 /// Look at the code in a browser: search, symbols, graph, contexts, index, savings
 #[derive(clap::Args)]
@@ -92,41 +90,15 @@ pub(crate) fn run(mut args: Args, _: &mut Output) -> Result<(), Failure> {
 }
 
 async fn serve(server: QuestionServer, args: Args) -> Result<(), Failure> {
-    let mut config = HttpConfig {
-        listen: args.listen,
-        ..HttpConfig::default()
-    };
-    let token = HttpAccess::default().settle(&mut config).await?;
-    // A token that somebody named is no reason to be called by names of elsewhere.
-    if gateway::http::is_loopback(&config).await? && config.allowed_hosts.is_empty() {
-        config.allowed_hosts = gateway::http::loopback_hosts();
-    }
-    let listener = gateway::http::listen(&config)
-        .await
-        .hint("`--listen 127.0.0.1:0` takes a free port; beyond loopback set LACON_HTTP_TOKEN")?;
-    let address = listener.local_addr().context("no local address")?;
-    let code = gateway::http::new_token().context("no random numbers for a code")?;
-    let mut text = format!("open      http://{address}/#enter={code}\n          (once; it lets one browser in)\n");
-    match &token {
-        Token::New(token) => text.push_str(&format!(
-            "token     {token}\n          (for `curl`, and for further browsers; new at each start, LACON_HTTP_TOKEN names one that stays)\n"
-        )),
-        Token::Named | Token::None => text.push_str("token     LACON_HTTP_TOKEN\n"),
-    }
-    output::notice(&text);
+    let page = Page::listen(args.listen).await?;
+    // Nothing is built for a page that cannot be reached.
     if !args.no_watch {
         server.trees.keep_up_to_date();
     }
     let root = args.roots.into_iter().next().unwrap_or_else(|| PathBuf::from("."));
     let index_dir = args.index_dir;
-    let routes = PageRoutes {
-        files: server::web::files(),
-        questions: server::web::questions(
-            server.clone(),
-            Arc::new(move || doctor::examined(&root, index_dir.as_deref())),
-        ),
-        code,
-    };
-    let served = gateway::http::serve_pages(&config, listener, server.shutdown.clone(), routes).await;
-    Ok(served.context("HTTP stopped")?)
+    let doctor = Arc::new(move || doctor::examined(&root, index_dir.as_deref()));
+    let shutdown = server.shutdown.clone();
+    page.serve(|code| server::web::code_page(server, doctor, code), shutdown)
+        .await
 }

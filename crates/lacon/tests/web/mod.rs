@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -27,8 +28,12 @@ impl Drop for Page {
 
 impl Page {
     fn open(tree: &Path) -> Page {
-        let mut process = lacon(&["web", "--listen", "127.0.0.1:0"])
-            .arg(tree)
+        Page::start(lacon(&["web", "--listen", "127.0.0.1:0"]).arg(tree), &[]).0
+    }
+
+    /// The page of a process, and what follows each of `marks` in what it says after that.
+    fn start(command: &mut Command, marks: &[&str]) -> (Page, Vec<String>) {
+        let mut process = command
             .env_remove("LACON_HTTP_TOKEN")
             .stderr(Stdio::piped())
             .spawn()
@@ -45,13 +50,15 @@ impl Page {
             .map(|(a, c)| (a.to_owned(), c.to_owned()))
             .unwrap();
         let token = after("token");
+        let said = marks.iter().map(|mark| after(mark)).collect();
         std::thread::spawn(move || lines.for_each(drop));
-        Page {
+        let page = Page {
             process,
             address,
             code,
             token,
-        }
+        };
+        (page, said)
     }
 
     /// The status, the headers and the body of one request.
@@ -289,18 +296,115 @@ fn a_browser_walks_every_view() {
         "pack": said(&["context", "pay for a cart", "--budget", "5000", "--format", "json"]),
         "status": said(&["status", "--json"]),
     });
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web/walk.mjs");
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules");
-    let walked = Command::new("node")
-        .arg(script)
+    walk("walk.mjs", &expected);
+}
+
+/// The repository is Lacon's own.
+#[test]
+fn a_browser_walks_a_real_repository() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let kept = tempfile::tempdir().unwrap();
+    let of_crates = |arguments: &[&str]| {
+        let mut command = lacon(arguments);
+        command.env("LACON_DIR", kept.path()).current_dir(crates);
+        command
+    };
+    let indexed = of_crates(&["index", "."]).output().unwrap();
+    assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
+    let said = |arguments: &[&str]| -> Value {
+        // Without a root it would be the repository around these.
+        let output = of_crates(arguments).args(["--root", "."]).output().unwrap();
+        let problem = String::from_utf8_lossy(&output.stderr).into_owned();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {problem}"))
+    };
+    let (query, task) = ("sound_answer", "mask credentials in answers");
+    let symbols = said(&["symbols", query, "--format", "json"]);
+    let first = symbols["results"][0]["id"].as_str().unwrap().to_owned();
+    let status = of_crates(&["status", ".", "--json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let page = Page::start(&mut of_crates(&["web", ".", "--listen", "127.0.0.1:0"]), &[]).0;
+    let expected = json!({
+        "open": format!("http://{}/#enter={}", page.address, page.code),
+        "screenshots": std::env::var("LACON_SCREENSHOTS").ok(),
+        "query": query,
+        "task": task,
+        "usages": said(&["usages", &first, "--limit", "300", "--format", "json"]),
+        "callers": said(&["callers", &first, "--depth", "1", "--format", "json"]),
+        "needs": said(&["dependencies", &first, "--depth", "1", "--format", "json"]),
+        "pack": said(&["context", task, "--budget", "5000", "--format", "json"]),
+        "status": status,
+        "symbols": symbols,
+    });
+    walk("repository.mjs", &expected);
+}
+
+/// Needs the same.
+#[test]
+fn a_browser_watches_a_gateway() {
+    let (tree, home) = (shop(), tempfile::tempdir().unwrap());
+    let config = home.path().join("gateway.toml");
+    let upstream = json!({"command": env!("CARGO_BIN_EXE_lacon"), "args": ["mcp", tree.path(), "--read-only"]});
+    let arguments: Vec<String> = upstream["args"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(Value::to_string)
+        .collect();
+    let text = format!(
+        "[upstreams.shop]\ncommand = {}\nargs = [{}]\n",
+        upstream["command"],
+        arguments.join(", ")
+    );
+    std::fs::write(&config, text).unwrap();
+    let gateway = |arguments: &[&str]| {
+        let mut command = lacon(&["gateway"]);
+        command.args(arguments).arg("--config").arg(&config);
+        command.current_dir(home.path()).env("XDG_STATE_HOME", home.path());
+        command
+    };
+    let checked = gateway(&["check", "--json"]).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    let check: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let (page, said) = Page::start(
+        &mut gateway(&["serve", "--http=127.0.0.1:0", "--page=127.0.0.1:0"]),
+        &["listening on", "token:"],
+    );
+    let expected = json!({
+        "open": format!("http://{}/#enter={}", page.address, page.code),
+        "mcp": said[0],
+        "token": said[1].split(' ').next(),
+        "server": page.process.id(),
+        "screenshots": std::env::var("LACON_SCREENSHOTS").ok(),
+        "check": check,
+    });
+    walk("gateway.mjs", &expected);
+}
+
+/// How long a walk may take: a browser that hangs must not hang the tests.
+const LONGEST_WALK: Duration = Duration::from_secs(240);
+
+/// Walks a page in Chromium by a script beside this file.
+fn walk(script: &str, expected: &Value) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut walking = Command::new("node")
+        .arg(here.join("tests/web").join(script))
         .arg(expected.to_string())
-        .env("LACON_TOOLS", std::env::var_os("LACON_TOOLS").unwrap_or(tools.into()))
+        .env("LACON_TOOLS", here.join("../../.tools/node_modules"))
         .env("PATH", testkit::tools::path_with_tools())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap();
+    let began = Instant::now();
+    while walking.try_wait().unwrap().is_none() && began.elapsed() < LONGEST_WALK {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(walking.kill());
+    let walked = walking.wait_with_output().unwrap();
     assert!(
         walked.status.success(),
-        "{}\n{}",
+        "{} seconds\n{}\n{}",
+        began.elapsed().as_secs(),
         String::from_utf8_lossy(&walked.stdout),
         String::from_utf8_lossy(&walked.stderr)
     );

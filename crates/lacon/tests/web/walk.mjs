@@ -2,47 +2,9 @@
 // command line said. Ends with an error at the first thing that differs.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-
-const expected = JSON.parse(process.argv[2]);
-const tools = process.env.LACON_TOOLS;
-const { chromium } = await import(pathToFileURL(join(tools, 'playwright-core/index.mjs')));
-const axe = readFileSync(join(tools, 'axe-core/axe.min.js'), 'utf8');
-const program = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => process.env.PATH.split(':').map((folder) => join(folder, name))).find(existsSync);
-const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-const context = await browser.newContext({ viewport: { width: 1200, height: 780 } });
-const page = await context.newPage();
-page.setDefaultTimeout(20000);
-
-const problems = [];
-let listens = true;
-page.on('console', (message) => { if (listens && message.type() === 'error') problems.push(`console: ${message.text()}`); });
-page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
-page.on('dialog', (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
-page.on('request', (request) => { if (new URL(request.url()).host !== new URL(expected.open).host) problems.push(`asked ${request.url()}`); });
-
-const ids = (selector) => page.$$eval(selector, (links) => links.map((link) => link.dataset.id));
-const has = (selector, text) => page.locator(selector, text ? { hasText: text } : {}).first().waitFor();
-const at = (address) => page.waitForFunction((path) => decodeURIComponent(location.pathname + location.search).startsWith(path), address);
-const sorted = (list) => [...new Set(list)].sort();
-
-/** Looks at a view in both schemes: nothing is wider than the window, nothing ran, and nobody is kept out. */
-async function look(name) {
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(wide <= 0, `${name}: ${wide} pixels too wide`);
-    await page.evaluate(axe);
-    const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] }));
-    const serious = found.violations.filter((one) => ['serious', 'critical'].includes(one.impact));
-    assert.deepEqual(serious.map((one) => `${name} ${colorScheme}: ${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`), []);
-    if (expected.screenshots) await page.screenshot({ path: join(expected.screenshots, `${name}-${colorScheme}.png`) });
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  assert.equal(await page.evaluate(() => window.hacked), undefined, `${name}: something ran`);
-}
+import { at, end, expected, expectRefusals, has, ids, look, page, settled, sorted } from './browser.mjs';
 
 // The door: the code goes from the address, and lets in once.
 await page.goto(expected.open);
@@ -56,7 +18,7 @@ await page.keyboard.press('/');
 await page.keyboard.type('checkout');
 await has('section:has(h2:text("Symbols")) .rows a.name');
 await page.waitForFunction((first) => document.querySelector('.rows a.name')?.dataset.id === first, expected.symbols.results[0].id);
-await page.waitForFunction(() => !document.querySelector('.loading'));
+await settled();
 assert.deepEqual(await ids('section:has(h2:text("Symbols")) .rows a.name'), expected.symbols.results.slice(0, 12).map((one) => one.id));
 await has('section:has(h2:text("Files")) a', 'shop/checkout.py');
 await has('section:has(h2:text("Documents")) a', 'Checkout');
@@ -116,7 +78,7 @@ await page.fill('#task', 'pay for a cart');
 await page.click('button:text("Show the pack")');
 await has('h2', 'Chosen, best first');
 assert.deepEqual(await ids('section:has(h2:text("Chosen")) .row a.name'), expected.pack.symbols.map((one) => one.id));
-await page.waitForFunction(() => !document.querySelector('.loading'));
+await settled();
 await look('pack');
 await page.selectOption('#format', 'gcx');
 await has('pre.output', 'GCX1');
@@ -147,14 +109,14 @@ for (const [address, text] of [
 ]) {
   await page.goto(new URL(address.split('/').map((part) => part.replace(/[<> ]/g, encodeURIComponent)).join('/'), expected.open).href);
   await has('main', text);
-  await page.waitForFunction(() => !document.querySelector('.loading'));
+  await settled();
   const seen = await page.evaluate(() => document.querySelector('main').textContent);
   assert.ok(!/[\u001b\u202e]/.test(seen), `${address}: hidden characters are hidden`);
   await look(`hostile${address.length}`);
 }
 
 // What is not there: the page says so, and the way on works.
-listens = false;
+expectRefusals();
 await page.goto(new URL('/nowhere', expected.open).href);
 await has('.empty', 'There is nothing at this address');
 await page.goto(new URL('/symbol/shop/cart.py::gone', expected.open).href);
@@ -172,5 +134,4 @@ await has('.side a', 'refund');
 process.kill(expected.server);
 await has('#state.away', 'Server away');
 
-await browser.close();
-assert.deepEqual(problems, []);
+await end();

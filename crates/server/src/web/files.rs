@@ -29,6 +29,7 @@ const FILES: &[File] = files![
     "canvas.js" as SCRIPT,
     "dom.js" as SCRIPT,
     "find.js" as SCRIPT,
+    "gateway.js" as SCRIPT,
     "graph.js" as SCRIPT,
     "icon.svg" as "image/svg+xml",
     "layout.js" as SCRIPT,

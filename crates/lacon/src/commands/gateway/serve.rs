@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use gateway::Status;
 use gateway::policy::{PolicyAction, PolicyRule};
 use gateway::runtime::Gateway;
+use gateway::shutdown::Shutdown;
 use server::tools::permissions::{ToolChoice, Writes};
 use terminal::failure::Failure;
 use terminal::output::Output;
@@ -13,6 +14,7 @@ use terminal::output::Output;
 use super::setup::{ConfigArgs, environment, mount_code_tools, options, runtime};
 use crate::commands::ending::{self, HangUp};
 use crate::commands::http_access::{HttpAccess, announce};
+use crate::commands::page::Page;
 
 /// Serve the gateway (what `lacon gateway` does by itself)
 #[derive(clap::Args)]
@@ -25,6 +27,10 @@ pub(crate) struct Args {
     /// Serve streamable HTTP at /mcp instead of standard input and output [default address: the configuration's]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
     http: Option<Option<String>>,
+
+    /// Also serve a page to look at in a browser: upstreams, calls as they pass, the catalog, routing; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:8767")]
+    page: Option<String>,
 
     #[command(flatten)]
     access: HttpAccess,
@@ -59,6 +65,10 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
     let runtime = runtime()?;
     let served = runtime.block_on(async {
         // Listening comes first: an address that cannot be had must not cost a start of every upstream.
+        let page = match args.page {
+            Some(address) => Some(Page::listen(address).await?),
+            None => None,
+        };
         let mut token = None;
         let listener = match over_http {
             true => {
@@ -72,6 +82,9 @@ pub(crate) fn run(args: Args, _: &mut Output) -> Result<(), Failure> {
         let gateway = Gateway::start(config, options);
         if follows {
             tokio::spawn(follow(gateway.clone(), path));
+        }
+        if let Some(page) = page {
+            tokio::spawn(show(page, gateway.clone(), shutdown.clone()));
         }
         let required = tokio::select! {
             required = require(&gateway) => required,
@@ -110,6 +123,13 @@ async fn require(gateway: &Gateway) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+async fn show(page: Page, gateway: Arc<Gateway>, shutdown: Shutdown) {
+    let routes = |code| server::web::gateway_page(gateway, shutdown.clone(), code);
+    if let Err(failure) = page.serve(routes, shutdown.clone()).await {
+        tracing::warn!(error = %failure.error, "the page is gone");
+    }
 }
 
 async fn follow(gateway: Arc<Gateway>, path: std::path::PathBuf) {
