@@ -29,6 +29,7 @@ pub mod git;
 pub mod grep;
 pub mod kinds;
 pub mod laravel;
+pub mod line_history;
 pub mod linked_source;
 pub mod naming;
 pub mod neighbours;

@@ -22,6 +22,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use codeintel::find_files::{AskFiles, find_files};
 use codeintel::folder_map::{AskFolder, folder_map};
+use codeintel::line_history::{AskHistory, line_history};
 use codeintel::linked_source::{AskLines, LinkedSource, linked_source};
 use codeintel::{QuestionError, Workspace};
 use gateway::http::PageRoutes;
@@ -55,14 +56,16 @@ struct Page {
     doctor: Doctor,
 }
 
-/// The page about code; `code` lets one browser in.
+/// The page about code; `code` lets one browser in. Needs a Tokio runtime.
 pub fn code_page(server: QuestionServer, doctor: Doctor, code: String) -> PageRoutes {
+    tokio::spawn(warm(server.clone()));
     let questions = Router::new()
         .route("/api/tools", get(tools))
         .route("/api/ask/{tool}", post(ask))
         .route("/api/lines", get(lines))
         .route("/api/folder", get(folder))
         .route("/api/files", get(files_found))
+        .route("/api/history", get(history))
         .route("/api/status", get(state))
         .route("/api/savings", get(saved))
         .route("/api/doctor", get(health))
@@ -72,6 +75,33 @@ pub fn code_page(server: QuestionServer, doctor: Doctor, code: String) -> PageRo
         files: files::router(),
         questions,
         code,
+    }
+}
+
+/// Asks once what the first view asks, as soon as there is an index: what is computed for it is kept, and nobody has to wait for it then.
+async fn warm(server: QuestionServer) {
+    while !server.shutdown.is_requested() {
+        let (trees, services) = (server.trees.clone(), server.services.clone());
+        let is_there = tokio::task::spawn_blocking(move || trees.workspace().is_ok()).await;
+        if !matches!(is_there, Ok(true)) {
+            tokio::time::sleep(LOOK_AGAIN).await;
+            continue;
+        }
+        let Some(tool) = server.permissions.find("get_repo_outline") else {
+            return;
+        };
+        let asked = ask_blocking(&server, Work::Computes, move |workspace| {
+            let desk = Desk {
+                workspace,
+                services: &services,
+                caller: CALLER,
+                wish: Wish::default(),
+            };
+            sound_answer(tool, &desk, Map::new(), Format::Json)
+        });
+        // Whoever asks next hears why it failed.
+        drop(asked.await);
+        return;
     }
 }
 
@@ -172,6 +202,11 @@ async fn folder(State(page): State<Page>, Query(asked): Query<AskFolder>) -> Res
 /// Files by parts of their paths.
 async fn files_found(State(page): State<Page>, Query(asked): Query<AskFiles>) -> Response {
     of_page(&page, move |workspace| find_files(workspace, &asked)).await
+}
+
+/// The commits that changed some lines.
+async fn history(State(page): State<Page>, Query(asked): Query<AskHistory>) -> Response {
+    of_page(&page, move |workspace| line_history(workspace, &asked)).await
 }
 
 /// A question that only a page has.

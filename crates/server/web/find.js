@@ -30,7 +30,8 @@ const PLACES = [
       h('span', { class: 'said' }, shown(one.description || firstLine(one.snippet) || one.signature))],
   },
   {
-    key: 'text', name: 'Text', few: 8, many: 300,
+    // Reads every file: it is asked when one has stopped typing.
+    key: 'text', name: 'Text', few: 8, many: 300, patience: 200, least: 2,
     ask: (query, limit, signal) => ask('search_text', { query, limit }, signal),
     rows: (found) => found.matches,
     row: (one, query) => [h('div', { class: 'row' }, h('a', { class: 'name', href: fileAddress(one.path, one.line) }, `${shown(one.path)}:${one.line}`),
@@ -120,7 +121,14 @@ function results(root, query, only, signal) {
   let answered = 0;
   looked.forEach(async (place, at) => {
     const limit = only ? place.many : place.few;
+    if (!only && query.length < (place.least ?? 0)) {
+      put(boxes[at], h('h2', {}, place.name), h('p', { class: 'muted' }, `Type ${place.least} letters`));
+      answered += 1;
+      return;
+    }
     try {
+      if (!only && place.patience) await new Promise((resolve) => setTimeout(resolve, place.patience));
+      if (signal.aborted) return;
       const answer = await place.ask(query, limit, signal);
       if (signal.aborted) return;
       const rows = place.rows(answer) ?? [];

@@ -68,7 +68,7 @@ async function describe(symbol, place, signal) {
 /** Callers and callees with evidence, what implements it, and its tests. */
 async function around(symbol, source, side, signal) {
   const id = symbol.id;
-  const names = ['Used by', 'Uses', 'Implementations', 'Tests'];
+  const names = ['Used by', 'Uses', 'Implementations', 'Tests', 'History'];
   const boxes = side.childElementCount === names.length ? [...side.children] : names.map((name) => section(name, null, loading('Asking')));
   put(side, ...boxes);
   const fill = async (at, name, asking, draw) => {
@@ -118,6 +118,14 @@ async function around(symbol, source, side, signal) {
       ],
     };
   });
+  fill(4, 'History', () => get('history', { path: symbol.path, first: symbol.start_line, last: symbol.end_line }, signal), history);
+}
+
+function history(found) {
+  if (!found.commits.length) return { count: null, content: h('p', { class: 'muted' }, shown(found.note ?? 'No commit has these lines yet')) };
+  const day = (commit) => new Date(commit.at * 1000).toISOString().slice(0, 10);
+  return { count: null, content: listed(found.commits, (commit) => [h('div', { class: 'row' }, h('span', { class: 'kind' }, day(commit)), h('span', {}, shown(commit.subject))),
+    h('div', { class: 'path' }, h('span', { class: 'mono' }, commit.id), ' ', shown(commit.author))], 5) };
 }
 
 function usedBy({ edges, lines }) {

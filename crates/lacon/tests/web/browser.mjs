@@ -40,8 +40,8 @@ export const go = (address) => page.goto(new URL(address, expected.open).href);
 export const settled = () => page.waitForFunction(() => !document.querySelector('.loading'));
 export const sorted = (list) => [...new Set(list)].sort();
 
-/** Looks at a view in both schemes: nothing is wider than the window, nothing ran, and nobody is kept out. */
-export async function look(name) {
+/** Looks at a view in both schemes: nothing is wider than the window, nothing ran, and nobody is kept out. The guide has a picture of some. */
+export async function look(name, { picture = false } = {}) {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -50,7 +50,7 @@ export async function look(name) {
     const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] }));
     const serious = found.violations.filter((one) => ['serious', 'critical'].includes(one.impact));
     assert.deepEqual(serious.map((one) => `${name} ${colorScheme}: ${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`), []);
-    if (expected.screenshots) await page.screenshot({ path: join(expected.screenshots, `${name}-${colorScheme}.jpg`), type: 'jpeg', quality: 72 });
+    if (expected.screenshots && picture) await page.screenshot({ path: join(expected.screenshots, `${name}-${colorScheme}.jpg`), type: 'jpeg', quality: 60 });
   }
   await page.emulateMedia({ colorScheme: 'light' });
   assert.equal(await page.evaluate(() => window.hacked), undefined, `${name}: something ran`);

@@ -44,7 +44,7 @@ await has('tr[data-call="1"]', task);
 await has('#state', '3 calls');
 await has('tr:has(th:text-is("1"))', 'user');
 assert.ok(!(await page.textContent('main')).includes('AKIA'), 'arguments are not shown');
-await look('gateway');
+await look('gateway', { picture: true });
 
 // The routing bench gives the cards that the client got.
 await page.click('nav >> text=Routing');
@@ -55,7 +55,7 @@ await settled();
 assert.deepEqual(await ids('.rows a.name'), browsed.map((card) => card.id));
 assert.deepEqual(await page.$$eval('.rows .tier', (all) => all.map((one) => Number(one.textContent))), browsed.map((card) => card.score));
 await has('.rows .path', '“');
-await look('routing');
+await look('routing', { picture: true });
 
 // The catalog has what `lacon gateway check` counts.
 await page.click('nav >> text=Catalog');
@@ -66,7 +66,7 @@ assert.equal((await ids('tbody a.name')).length, upstream.tools);
 await page.fill('#filter', 'symptom');
 const narrowed = await ids('tbody a.name');
 assert.ok(narrowed.length > 0 && narrowed.length < upstream.tools, String(narrowed));
-await look('catalog');
+await look('catalog', { picture: true });
 
 // A tool: its arguments are checked, and nothing is called.
 const before = await page.textContent('#state');
@@ -76,7 +76,7 @@ await page.fill('.try input, .try textarea', 'cart');
 await page.click('button:text-is("Check")');
 await has('h2', 'It would be sent');
 await has('pre.output', '"cart"');
-await look('tool');
+await look('tool', { picture: true });
 expectRefusals();
 await page.fill('.try input, .try textarea', '');
 await page.click('button:text-is("Check")');

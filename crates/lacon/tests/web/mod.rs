@@ -149,6 +149,23 @@ fn shop() -> tempfile::TempDir {
         "evil/direction.py",
         "def evil_\u{5d0}\u{5d1}(שלום):\n    return 'Z\u{335}\u{321}\u{327}\u{322}'\n",
     );
+    for arguments in [
+        &["init", "--quiet"] as &[&str],
+        &["add", "."],
+        &[
+            "-c",
+            "user.name=Ada",
+            "-c",
+            "user.email=ada@example.com",
+            "commit",
+            "--quiet",
+            "-m",
+            "The <b>shop</b> opens",
+        ],
+    ] {
+        let run = Command::new("git").args(arguments).current_dir(root).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    }
     let indexed = lacon(&["index"]).arg(root).output().unwrap();
     assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
     tree

@@ -10,14 +10,14 @@ const first = symbols.results[0].id;
 await page.goto(expected.open);
 await has('#state', 'symbols');
 await has('h2', 'Most imported');
-await look('repository-start');
+await look('start', { picture: true });
 
 await page.keyboard.press('/');
 await page.keyboard.type(expected.query);
 await page.waitForFunction((id) => document.querySelector('.rows a.name')?.dataset.id === id, first);
 await settled();
 assert.deepEqual(await ids('section:has(h2:text("Symbols")) .rows a.name'), symbols.results.slice(0, 12).map((one) => one.id));
-await look('repository-find');
+await look('find', { picture: true });
 
 await page.keyboard.press('ArrowDown');
 await page.keyboard.press('Enter');
@@ -26,29 +26,29 @@ await settled();
 const more = page.locator('section:has(h2:text("Used by")) button.more');
 if (await more.count()) await more.click();
 assert.deepEqual(sorted(await ids('section:has(h2:text("Used by")) a[data-id]')), sorted(usages.usages.filter((use) => use.edge_kind !== 'tests').map((use) => use.from)));
-await look('repository-symbol');
+await look('symbol', { picture: true });
 
 await page.click('text=In the graph');
 const around = sorted([...callers.nodes, ...needs.nodes].map((node) => node.id));
 await page.waitForFunction((count) => document.querySelector('.stage')?.dataset.nodes === String(count), around.length);
 await page.waitForFunction(() => document.querySelector('.stage').dataset.laidOut);
-await look('repository-graph');
+await look('graph', { picture: true });
 
 await page.click('nav >> text=Map');
 await has('.map a');
-await look('repository-map');
+await look('map', { picture: true });
 
 await go(`/pack?task=${encodeURIComponent(expected.task)}`);
 await has('h2', 'Chosen, best first');
 await settled();
 assert.deepEqual(await ids('section:has(h2:text("Chosen")) .row a.name'), pack.symbols.map((one) => one.id));
-await look('repository-pack');
+await look('pack', { picture: true });
 
 await page.click('nav >> text=Index');
 await has('.figure b');
 const figures = await page.$$eval('.figure b', (all) => all.map((one) => Number(one.textContent.replace(/\D/g, ''))));
 assert.deepEqual(figures.slice(0, 4), [status.contents.files, status.contents.lines, status.contents.symbols, status.contents.edges]);
-await look('repository-index');
+await look('index', { picture: true });
 
 await page.click('nav >> text=Savings');
 await has('.empty', 'Nothing was counted yet');

@@ -39,6 +39,7 @@ const users = expected.usages.usages.filter((use) => use.edge_kind !== 'tests').
 assert.deepEqual(sorted(await ids('section:has(h2:text("Used by")) a[data-id]')), sorted(users));
 await has('section:has(h2:text("Used by")) .said', 'return [line_price(line) for line in cart.lines]');
 await has('section:has(h2:text("Tests")) a', 'tests/test_checkout.py');
+await has('section:has(h2:text("History")) li', 'The <b>shop</b> opens');
 await look('symbol');
 await page.goBack();
 await at('/symbol/shop/cart.py::Cart.total');
@@ -70,7 +71,7 @@ await at('/file/shop/checkout.py');
 await has('.source', 'def receipt');
 await page.goto(new URL('/file/shop/checkout.py#L18', expected.open).href);
 await has('li.here', 'def checkout');
-await look('file');
+await look('file', { picture: true });
 
 // The pack is what the command line gives for the same task.
 await page.click('nav >> text=Pack');
@@ -100,7 +101,7 @@ writeFileSync(join(expected.root, '.lacon/savings.jsonl'), counted.map(([tool, s
 await page.reload();
 await has('.figure', '920');
 await has('tr', 'get_callers');
-await look('savings');
+await look('savings', { picture: true });
 
 // Files that try to be more than text.
 for (const [address, text] of [
