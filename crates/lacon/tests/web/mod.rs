@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -96,10 +96,20 @@ fn write(root: &Path, path: &str, text: &str) {
     std::fs::write(file, text).unwrap();
 }
 
+/// A folder of that name.
+struct Shop(tempfile::TempDir);
+
+impl Shop {
+    fn path(&self) -> PathBuf {
+        self.0.path().join("shop")
+    }
+}
+
 /// A shop, its tests, and files that try to be more than text.
-fn shop() -> tempfile::TempDir {
-    let tree = tempfile::tempdir().unwrap();
+fn shop() -> Shop {
+    let tree = Shop(tempfile::tempdir().unwrap());
     let root = tree.path();
+    let root = root.as_path();
     write(
         root,
         "shop/cart.py",
@@ -174,7 +184,7 @@ fn shop() -> tempfile::TempDir {
 #[test]
 fn a_page_is_for_everyone_and_answers_for_whoever_was_let_in() {
     let tree = shop();
-    let page = Page::open(tree.path());
+    let page = Page::open(&tree.path());
     let (status, head, body) = page.send("GET", "/symbol/anything", &[], "");
     assert_eq!(status, 200);
     assert!(body.starts_with("<!doctype html>") && !body.contains(&page.token));
@@ -221,7 +231,7 @@ fn a_page_is_for_everyone_and_answers_for_whoever_was_let_in() {
 #[test]
 fn what_the_page_is_answered_is_what_the_command_line_is_answered() {
     let tree = shop();
-    let page = Page::open(tree.path());
+    let page = Page::open(&tree.path());
     let said = |arguments: &[&str]| -> Value {
         let output = lacon(arguments).current_dir(tree.path()).output().unwrap();
         assert!(
@@ -296,7 +306,7 @@ fn what_the_page_is_answered_is_what_the_command_line_is_answered() {
 #[test]
 fn a_browser_walks_every_view() {
     let tree = shop();
-    let page = Page::open(tree.path());
+    let page = Page::open(&tree.path());
     let said = |arguments: &[&str]| -> Value {
         let output = lacon(arguments).current_dir(tree.path()).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap()
@@ -343,6 +353,7 @@ fn a_browser_walks_a_real_repository() {
     let expected = json!({
         "open": format!("http://{}/#enter={}", page.address, page.code),
         "screenshots": std::env::var("LACON_SCREENSHOTS").ok(),
+        "root": crates,
         "query": query,
         "task": task,
         "usages": said(&["usages", &first, "--limit", "300", "--format", "json"]),
