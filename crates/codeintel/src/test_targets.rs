@@ -1,19 +1,22 @@
 //! `get_test_targets`: which tests exercise what changed, and the commands that run just those in the repository's own runner.
 //!
-//! Tests are found by walking the graph backwards from what changed; where no call leads to one, the test files that import
-//! the changed file stand in, and the answer says so.
+//! Tests are found by walking the graph backwards from what changed; where no call leads to one, tests that say its name do, else the test
+//! files that import the changed file, and the answer says so. What a runner collects is in `discovery`.
 
 mod commands;
+mod discovery;
 mod quoting;
 mod runner;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-use index::model::{EdgeKind, Origin};
-use index::snapshot::{EdgeKinds, SymbolView};
+use index::model::{EdgeKind, FileId, Origin};
+use index::search::text::{Bounds, Case, FileMatches, Pattern, Tree, search_text};
+use index::snapshot::{EdgeKinds, FileView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use syntax::facts::{Flags, Kind};
+use syntax::facts::Kind;
 
 use crate::error::QuestionError;
 use crate::naming;
@@ -68,9 +71,9 @@ pub struct TestTargets {
 pub struct TestTarget {
     /// The file.
     pub file: String,
-    /// The tests in it by qualified name; empty for all of them.
+    /// The tests in it by qualified name, the nearest first; empty for all of them.
     pub tests: Vec<String>,
-    /// Calls from the nearest of them to what changed; 0 where the file only imports it.
+    /// Calls from the nearest of them to what changed; 0 where they only name it, or the file imports it.
     pub distance: u64,
 }
 
@@ -89,9 +92,24 @@ pub struct TestCommand {
 /// Tests of one file while they are gathered.
 #[derive(Debug, Clone, Default)]
 struct Group {
-    tests: BTreeSet<SymbolKey>,
+    /// With the calls between each and what changed.
+    tests: BTreeMap<SymbolKey, u32>,
     distance: u32,
     whole: bool,
+}
+
+impl Group {
+    fn add(&mut self, test: SymbolKey, distance: u32) {
+        let known = self.tests.entry(test).or_insert(distance);
+        *known = distance.min(*known);
+    }
+
+    /// The nearest tests first, equals in the order of the file.
+    fn in_order(&self) -> Vec<SymbolKey> {
+        let mut tests: Vec<(u32, SymbolKey)> = self.tests.iter().map(|(&key, &distance)| (distance, key)).collect();
+        tests.sort_unstable();
+        tests.into_iter().map(|(_, key)| key).collect()
+    }
 }
 
 /// Most things that may have changed.
@@ -141,7 +159,7 @@ pub fn test_targets(workspace: &Workspace, ask: &Targets) -> Result<TestTargets,
             file: workspace.path(repository, &path),
             tests: match group.whole {
                 true => Vec::new(),
-                false => names(workspace, &group.tests),
+                false => names(workspace, &group.in_order()),
             },
             distance: u64::from(group.distance),
         })
@@ -152,7 +170,7 @@ pub fn test_targets(workspace: &Workspace, ask: &Targets) -> Result<TestTargets,
     Ok(answer)
 }
 
-fn names(workspace: &Workspace, tests: &BTreeSet<SymbolKey>) -> Vec<String> {
+fn names(workspace: &Workspace, tests: &[SymbolKey]) -> Vec<String> {
     tests
         .iter()
         .filter_map(|key| Some(workspace.symbol(*key)?.qualified_name()))
@@ -206,7 +224,9 @@ fn reach(
     // What changed may be a test itself.
     let own = start.iter().map(|&key| (key, 0));
     for (key, distance) in own.chain(traverse::walk(workspace, &start, &how).symbols) {
-        let Some(symbol) = workspace.symbol(key).filter(|symbol| is_test(*symbol)) else {
+        let repository = workspace.repository(key.repository);
+        let symbol = workspace.symbol(key).filter(|symbol| is_test(*symbol));
+        let Some((repository, symbol)) = repository.zip(symbol) else {
             continue;
         };
         let group = groups
@@ -216,10 +236,11 @@ fn reach(
                 ..Group::default()
             });
         group.distance = group.distance.min(distance.max(1));
-        if runs(symbol) {
+        if let Some(test) = discovery::test_of(repository, symbol) {
             any = true;
-            group.tests.insert(key);
-        } else if symbol.is_file() {
+            let symbol = test.id();
+            group.add(SymbolKey { symbol, ..key }, distance);
+        } else if symbol.is_file() && discovery::is_collected_file(symbol.path()) {
             // Tests written as calls (`it(…)`, `describe(…)`) have no names of their own.
             any = true;
             group.whole = true;
@@ -230,10 +251,74 @@ fn reach(
         return true;
     }
     for key in changed {
+        any |= mentions(workspace, *key, groups);
+    }
+    if any {
+        return true;
+    }
+    for key in changed {
         any |= importers(workspace, *key, groups);
     }
     any
 }
+
+/// Tests that say the name of a symbol, and of the type around it, where no call leads to them: what is called through something that
+/// nobody knows the type of, and what is called from a text.
+fn mentions(workspace: &Workspace, key: SymbolKey, groups: &mut BTreeMap<(usize, String), Group>) -> bool {
+    let Some((repository, symbol)) = workspace.repository(key.repository).zip(workspace.symbol(key)) else {
+        return false;
+    };
+    if symbol.is_file() || symbol.name().len() < SHORTEST_NAME {
+        return false;
+    }
+    let owner = symbol
+        .parent()
+        .filter(|owner| owner.kind() != Kind::Module && !owner.is_file());
+    let in_tests = |name: &str| -> BTreeMap<FileId, Vec<u32>> {
+        let Ok(pattern) = Pattern::literal(name, Case::Sensitive, true) else {
+            return BTreeMap::new();
+        };
+        let tree = Tree {
+            root: &repository.root,
+            snapshot: &repository.snapshot,
+            filter: repository.text_filter(),
+        };
+        let accept = |file: FileView<'_>| is_test_path(file.path()) && discovery::is_collected_file(file.path());
+        let found = search_text(tree, &pattern, &accept, MENTIONS, &|| workspace.is_stopped());
+        let lines = |file: FileMatches| (file.file, file.lines.iter().map(|line| line.line).collect());
+        found.files.into_iter().map(lines).collect()
+    };
+    let mut files = in_tests(symbol.name());
+    if let Some(owner) = owner.filter(|_| !files.is_empty()) {
+        let with_owner = in_tests(owner.name());
+        files.retain(|file, _| with_owner.contains_key(file));
+    }
+    let any = !files.is_empty();
+    for (file, lines) in files {
+        let Some(path) = repository.snapshot.file(file).map(|file| file.path().to_owned()) else {
+            continue;
+        };
+        let group = groups.entry((key.repository, path)).or_default();
+        let around = lines
+            .iter()
+            .filter_map(|&line| repository.snapshot.symbol_at(file, line));
+        for test in around.filter_map(|symbol| discovery::test_of(repository, symbol)) {
+            let symbol = test.id();
+            group.add(SymbolKey { symbol, ..key }, 0);
+        }
+        group.whole = group.tests.is_empty();
+    }
+    any
+}
+
+/// A shorter name says nothing by itself.
+const SHORTEST_NAME: usize = 4;
+/// How much is searched for one name.
+const MENTIONS: Bounds = Bounds {
+    lines: 2_000,
+    line_length: 1,
+    time: Duration::from_secs(2),
+};
 
 /// Test files that import the file of a symbol.
 fn importers(workspace: &Workspace, key: SymbolKey, groups: &mut BTreeMap<(usize, String), Group>) -> bool {
@@ -245,7 +330,10 @@ fn importers(workspace: &Workspace, key: SymbolKey, groups: &mut BTreeMap<(usize
     let mut any = false;
     for target in [Some(symbol), file].into_iter().flatten() {
         for edge in snapshot.incoming(target.id(), EdgeKind::Imports) {
-            let Some(from) = snapshot.symbol(edge.from).filter(|from| is_test_path(from.path())) else {
+            let Some(from) = snapshot
+                .symbol(edge.from)
+                .filter(|from| is_test_path(from.path()) && discovery::is_collected_file(from.path()))
+            else {
                 continue;
             };
             let group = groups.entry((key.repository, from.path().to_string())).or_default();
@@ -254,12 +342,4 @@ fn importers(workspace: &Workspace, key: SymbolKey, groups: &mut BTreeMap<(usize
         }
     }
     any
-}
-
-/// Whether a runner can run it by name.
-fn runs(symbol: SymbolView<'_>) -> bool {
-    let callable = matches!(symbol.kind(), Kind::Function | Kind::Method);
-    let named =
-        symbol.name().starts_with("test") || symbol.name().starts_with("Test") || symbol.name().ends_with("Test");
-    callable && !symbol.is_file() && (symbol.flags().contains(Flags::TEST) || named)
 }

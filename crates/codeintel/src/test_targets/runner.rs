@@ -35,7 +35,11 @@ pub(super) fn commands(workspace: &Workspace, groups: &[((usize, String), Group)
         };
         let tests = match group.whole {
             true => Vec::new(),
-            false => group.tests.iter().filter_map(|key| workspace.symbol(*key)).collect(),
+            false => group
+                .in_order()
+                .into_iter()
+                .filter_map(|key| workspace.symbol(key))
+                .collect(),
         };
         let file = File {
             path: view.path(),

@@ -250,3 +250,57 @@ fn other_runners_by_their_manifests() {
         said("java/src/main/java/app/Price.java")
     );
 }
+
+#[test]
+fn fixtures_helpers_and_nested_functions_are_no_tests() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("shop.py", "def price(n):\n    return n * 2\n"),
+        ("conftest.py", ""),
+        (
+            "tests/test_shop.py",
+            "import pytest\nfrom shop import price\n\n@pytest.fixture\ndef test_goods():\n    return price(1)\n\n\
+             class Helper:\n    def test_like(self):\n        return price(3)\n\n\
+             class TestShop:\n    def test_far(self):\n        return through()\n\n    \
+             def test_near(self):\n        def run():\n            return price(2)\n        assert run() == 4\n\n\
+             def through():\n    return price(5)\n",
+        ),
+        (
+            "tests/helpers.py",
+            "from shop import price\n\ndef test_goods_of(n):\n    return price(n)\n",
+        ),
+    ];
+    let workspace = workspace(folder.path(), &files);
+    let answer = targets(&workspace, &["price"]);
+    let named: Vec<(&str, Vec<&str>)> = answer
+        .targets
+        .iter()
+        .map(|target| (target.file.as_str(), target.tests.iter().map(String::as_str).collect()))
+        .collect();
+    // The nearest first, though it stands behind.
+    assert_eq!(
+        named,
+        [("tests/test_shop.py", vec!["TestShop.test_near", "TestShop.test_far"])]
+    );
+}
+
+#[test]
+fn tests_that_name_what_no_call_leads_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("Gemfile", ""),
+        ("lib/cart.rb", "class Cart\n  def checkout_total\n    1\n  end\nend\n"),
+        ("test/helper.rb", "require 'cart'\n"),
+        (
+            "test/cart_test.rb",
+            "require 'helper'\nclass CartTest < Minitest::Test\n  def test_total\n    \
+             app { Cart }.send(:checkout_total)\n  end\n\n  def test_other\n  end\nend\n",
+        ),
+    ];
+    let workspace = workspace(folder.path(), &files);
+    let answer = targets(&workspace, &["Cart.checkout_total"]);
+    assert_eq!(answer.targets.len(), 1, "{answer:?}");
+    assert_eq!(answer.targets[0].file, "test/cart_test.rb");
+    assert_eq!(answer.targets[0].tests, ["CartTest.test_total"]);
+    assert!(answer.uncovered.is_empty());
+}
