@@ -25,8 +25,8 @@ const WORDS: f32 = 2.0;
 const COVERED: f32 = 2.0;
 const SEARCH: f32 = 2.0;
 const CONTEXT: f32 = 2.0;
-const FILE_WORDS: f32 = 2.0;
-const FILE_NAME: f32 = 2.0;
+const FILE_WORDS: f32 = 1.5;
+const FILE_NAME: f32 = 2.5;
 /// Added where a line says what the question says, word by word, in proportion to how much of it.
 const ROW: f32 = 3.0;
 /// Added where a line quotes a text that the question says with values filled in, in proportion to how much of it beyond a part.
@@ -38,6 +38,10 @@ const MESSAGE: f32 = 0.6;
 const DEFINES: f32 = 2.0;
 const SCOPE: f32 = 0.6;
 
+/// Taken off for what is in no function, and for each place of a file after its best ones, times the logarithm of their number. These two, the shares
+/// of files and of length were chosen together on 385 changes in 18 repositories; either half of the repositories alone gains as much.
+const BETWEEN: f32 = 0.4;
+const FURTHER: f32 = 0.35;
 /// Taken off for what is seldom meant.
 const TEST: f32 = 2.6;
 const DOCUMENT: f32 = 3.4;
@@ -54,9 +58,9 @@ const NAME_LINES: f32 = 2.0;
 const OWNER_LINES: f32 = 1.0;
 
 /// How much shorter places come first.
-const SHORTER: f32 = 0.5;
+const SHORTER: f32 = 0.4;
 /// Lines of a place that are read at most.
-const READ: u32 = 20;
+const READ: u32 = 10;
 
 /// Chunks that are read, hits of the search and of the context that are looked at, files that are read.
 const CHUNKS: usize = 250;
@@ -186,6 +190,9 @@ pub(super) fn ranking(workspace: &Workspace, query: &Query) -> Ranking {
         }
         place.parts.words /= best_words;
         place.score = score(&place.parts);
+    }
+    put_further_behind(&mut places);
+    for place in &mut places {
         place.order = place.score - SHORTER * (3.0 + place.parts.lines.min(READ as f32)).ln();
     }
     places.sort_by(|left, right| {
@@ -207,6 +214,23 @@ pub(super) fn ranking(workspace: &Workspace, query: &Query) -> Ranking {
             .map(|one| one.weighed.terms.iter().map(|term| term.rarity).collect())
             .collect(),
         name_rarity: all.into_iter().map(|one| one.name_rarity).collect(),
+    }
+}
+
+/// Lets the second place of a file, the third and so on count less: another file is more likely than all of them.
+fn put_further_behind(places: &mut [Place]) {
+    places.sort_by(|left, right| {
+        let key = |place: &Place| (place.repository, place.file, place.region.first);
+        right
+            .score
+            .total_cmp(&left.score)
+            .then_with(|| key(left).cmp(&key(right)))
+    });
+    let mut of_file: HashMap<(usize, FileId), f32> = HashMap::new();
+    for place in places {
+        let count = of_file.entry((place.repository, place.file)).or_insert(0.0);
+        *count += 1.0;
+        place.score -= FURTHER * count.ln();
     }
 }
 
@@ -481,7 +505,7 @@ fn of_one_file(
                 quoted: (quoted / total).min(1.0),
                 defines,
                 scope,
-                less: off + more_off,
+                less: off + more_off + if region.is_function { 0.0 } else { BETWEEN },
                 lines: (region.last - region.first + 1) as f32,
             },
             region,
