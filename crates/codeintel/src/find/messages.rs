@@ -55,7 +55,7 @@ pub(super) fn thrown(line: &str) -> Option<(&str, &str)> {
                 .any(|end| kind.ends_with(end))
                 || before.ends_with("panicked at");
             let message = &line[at + mark.len()..];
-            if is_kind && message.split_whitespace().count() >= FEWEST_WORDS {
+            if is_kind && message.split_whitespace().nth(FEWEST_WORDS - 1).is_some() {
                 found = found.max(Some(at + mark.len()));
             }
         }
