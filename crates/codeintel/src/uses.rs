@@ -400,6 +400,9 @@ fn in_doubt(workspace: &Workspace, of: SymbolKey, accounted: &Accounted, uses: &
     let mut rows: Vec<Row> = of_kind(&kind).filter(|row| !row.is_test).collect();
     rows.sort_by_cached_key(|row| std::cmp::Reverse(likelihood.of_row(row)));
     rows.truncate(LIKELIEST);
+    for (place, row) in rows.iter_mut().enumerate() {
+        row.order.1 = format!("{place:02}");
+    }
     rows
 }
 

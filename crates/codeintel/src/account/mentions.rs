@@ -195,7 +195,12 @@ impl Reader<'_> {
         let mut ends = Ends::new();
         let kinds = EdgeKinds::ALL.without(EdgeKind::Contains | EdgeKind::Tests | EdgeKind::Overrides);
         let edges = self.repository.snapshot.edges_of_file_with_lambdas(file.id(), kinds);
-        for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred) {
+        // A block that is run by a call stands at the call's name, which means something else.
+        let is_lambda = |end: EdgeEnd| {
+            let symbol = end.symbol().and_then(|symbol| self.repository.snapshot.symbol(symbol));
+            symbol.is_some_and(|symbol| symbol.kind() == Kind::Lambda)
+        };
+        for edge in edges.filter(|edge| edge.origin <= Origin::AstInferred && !is_lambda(edge.to)) {
             let end = (edge.origin, edge.to);
             ends.entry(edge.at)
                 .and_modify(|known| *known = (*known).min(end))

@@ -43,23 +43,22 @@ pub(super) fn fill(workspace: &Workspace, asked: &Asked, found: &mut TraceFound)
     let mut best = 0;
     let mut used: HashMap<SymbolKey, u32> = HashMap::new();
     let mut places = Places::new(workspace);
-    let mut compared: HashSet<(SymbolKey, Position)> = HashSet::new();
     let mut reached = 0;
     for _ in 0..CHAINS + MOST_COMPARED {
         if ways.len() == CHAINS {
             break;
         }
         let searched = match &asked.through {
-            None => search(&hops, &asked.from.keys, &asked.to.keys, asked.depth, &used, &compared),
+            None => search(&hops, &asked.from.keys, &asked.to.keys, asked.depth, &used),
             Some(through) => {
-                let first = search(&hops, &asked.from.keys, &through.keys, asked.depth, &used, &compared);
+                let first = search(&hops, &asked.from.keys, &through.keys, asked.depth, &used);
                 let middle = first
                     .way
                     .as_ref()
                     .and_then(|way| way.last())
                     .map(|hop| vec![(hop.to, 0)]);
                 let middle = middle.unwrap_or_else(|| through.keys.clone());
-                let second = search(&hops, &middle, &asked.to.keys, asked.depth, &used, &compared);
+                let second = search(&hops, &middle, &asked.to.keys, asked.depth, &used);
                 first.and(second)
             }
         };
@@ -71,10 +70,9 @@ pub(super) fn fill(workspace: &Workspace, asked: &Asked, found: &mut TraceFound)
         let Some(way) = searched.way else { break };
         way.iter().for_each(|hop| places.want(said_in(hop), hop.at));
         places.read();
-        let before = compared.len();
-        let no_hops = way.iter().filter(|hop| places.is_compared(hop));
-        compared.extend(no_hops.map(|hop| (hop.from, hop.at)));
-        if compared.len() > before {
+        let no_hops: Vec<&Hop> = way.iter().filter(|hop| places.is_compared(hop)).collect();
+        if !no_hops.is_empty() {
+            no_hops.into_iter().for_each(|hop| hops.rule_out(hop));
             continue;
         }
         // What is much longer is no other answer to the same question.
@@ -309,7 +307,6 @@ fn search(
     to: &[(SymbolKey, u32)],
     depth: u32,
     used: &HashMap<SymbolKey, u32>,
-    avoided: &HashSet<(SymbolKey, Position)>,
 ) -> Searched {
     let (mut ahead, mut back) = (Half::of(from), Half::of(to));
     let mut best: Option<(u32, SymbolKey)> = None;
@@ -364,7 +361,7 @@ fn search(
         };
         for hop in found {
             let next = if goes_ahead { hop.to } else { hop.from };
-            if half.settled.contains(&next) || hop.way == Way::Hand && avoided.contains(&(hop.from, hop.at)) {
+            if half.settled.contains(&next) {
                 continue;
             }
             if half.improve(next, cost + price(&hop), length + 1, hop) {

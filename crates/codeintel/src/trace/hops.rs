@@ -65,6 +65,8 @@ pub(super) struct Hops<'w> {
     callers: RefCell<HashMap<SymbolKey, Rc<HashSet<SymbolKey>>>>,
     penalties: RefCell<HashMap<SymbolKey, u32>>,
     mentions: RefCell<HashMap<SymbolKey, Rc<HashSet<SymbolKey>>>>,
+    /// Names of functions that turned out not to be handed over where they stand.
+    ruled_out: RefCell<HashSet<(SymbolKey, Position)>>,
 }
 
 /// What is followed.
@@ -86,7 +88,13 @@ impl<'w> Hops<'w> {
             callers: RefCell::default(),
             penalties: RefCell::default(),
             mentions: RefCell::default(),
+            ruled_out: RefCell::default(),
         }
+    }
+
+    /// A function is not handed over at this place: no chain goes there any more.
+    pub(super) fn rule_out(&self, hop: &Hop) {
+        self.ruled_out.borrow_mut().insert((hop.from, hop.at));
     }
 
     pub(super) fn workspace(&self) -> &'w Workspace {
@@ -229,7 +237,8 @@ impl<'w> Hops<'w> {
             _ if words::is_function(target.kind()) && !target.is_file() => Way::Hand,
             _ => return None,
         };
-        if from == to && way != Way::Call {
+        let is_ruled_out = way == Way::Hand && self.ruled_out.borrow().contains(&(from, at));
+        if is_ruled_out || from == to && way != Way::Call {
             return None;
         }
         if !self.tests && (traverse::is_test(target) || self.workspace.symbol(from).is_some_and(traverse::is_test)) {

@@ -442,3 +442,36 @@ fn words_of_the_language_are_not_in_doubt_and_a_few_doubts_are_listed() {
         "{text}"
     );
 }
+
+#[test]
+fn of_many_in_doubt_the_likeliest_stand_beside_the_uses_in_tests() {
+    let mut others = String::from("def other(a):\n");
+    for number in 0..12 {
+        others += &format!("    a.part{number}().execute({number})\n");
+    }
+    let (_folder, workspace) = tree(&[
+        (
+            "lib/cache.py",
+            "class Cache:\n    def execute(self, rows, lenient=False):\n        pass\n",
+        ),
+        (
+            "lib/find.py",
+            "def find(make):\n    make('a').cache.execute([1], lenient=True)\n",
+        ),
+        ("app/other.py", &others),
+        (
+            "tests/test_cache.py",
+            "from lib.cache import Cache\n\ndef test_it():\n    Cache().execute([])\n",
+        ),
+    ]);
+    let found = asked(&workspace, "Cache.execute", None);
+    let doubtful: Vec<&str> = found
+        .uses
+        .iter()
+        .filter(|row| row.kind == "in doubt, the likeliest of 13")
+        .map(|row| row.within.as_str())
+        .collect();
+    assert_eq!((doubtful.first(), doubtful.len()), (Some(&"find"), 8), "{doubtful:?}");
+    assert_eq!(found.total, 1);
+    assert!(found.next.starts_with("judge those in doubt"), "{}", found.next);
+}

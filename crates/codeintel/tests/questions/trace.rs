@@ -372,3 +372,32 @@ func two() {
     );
     assert_eq!(found.chains.len(), 1);
 }
+
+#[test]
+fn what_is_compared_is_not_handed_over() {
+    let c = r#"
+typedef int (*command)(int);
+
+int store(int a) { return a; }
+
+int debug_command(int a) {
+    return store(a);
+}
+
+int process(command proc, int a) {
+    if (proc == debug_command)
+        return 0;
+    return a;
+}
+"#;
+    let (_folder, workspace) = tree(&[("server.c", c)]);
+    let found = asked(&workspace, "process", "store");
+    assert!(found.chains.is_empty(), "{:?}", found.chains);
+    assert!(found.notes[0].starts_with("no chain"), "{:?}", found.notes);
+    let found = asked(&workspace, "process", "");
+    assert!(
+        !names(&found.steps).contains(&"debug_command"),
+        "{:?}",
+        names(&found.steps)
+    );
+}
