@@ -103,7 +103,7 @@ fn folded(folded: &Folded) -> String {
         false => String::new(),
     };
     let what = match folded.count {
-        1 => folded.what.strip_suffix('s').unwrap_or(&folded.what),
+        1 if folded.what != "log and metrics" => folded.what.strip_suffix('s').unwrap_or(&folded.what),
         _ => &folded.what,
     };
     format!("{} {what}{names}", folded.count)

@@ -23,8 +23,9 @@ pub(crate) struct Reading {
 /// What is used.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct Used {
-    /// Name, Owner.name, id or path:line
-    symbol: String,
+    /// Name, Owner.name, id or path:line; several are answered one below the other
+    #[arg(required = true)]
+    symbol: Vec<String>,
 
     /// Only calls, reads, writes, references, imports, implements, extends, overrides, decorates, configures, tests, strings, text (those
     /// and comments) or unresolved
@@ -109,6 +110,6 @@ super::questions::questions! {
     #[command(after_help = "Examples:\n  lacon trace Client.send Connection.write\n  lacon trace handle_request\n  lacon trace --to Order.cancel")]
     trace: Traced => "trace",
     /// Every use of a symbol, with the account that shows none is missing
-    #[command(after_help = "Examples:\n  lacon uses Client.send\n  lacon uses Client.send --kind calls --path src/\n  lacon uses Base --kind implements --defines run")]
+    #[command(after_help = "Examples:\n  lacon uses Client.send Client.close\n  lacon uses Client.send --kind calls --path src/\n  lacon uses Base --kind implements --defines run")]
     uses: Used => "uses",
 }
