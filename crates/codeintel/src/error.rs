@@ -105,7 +105,7 @@ fn list(lead: &str, items: &[String]) -> String {
 /// Where there is nothing to suggest, how to look for it is said.
 fn nearest_or_search(nearest: &[String]) -> String {
     match nearest {
-        [] => ": `search_symbols` finds names by their parts, `search_code` finds code by what it does".to_string(),
+        [] => ": `find` takes parts of names and words about what the code does".to_string(),
         nearest => list(" — nearest: ", nearest),
     }
 }

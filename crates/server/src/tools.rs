@@ -360,7 +360,8 @@ pub fn failure(refusal: Refusal) -> Failure {
 
 /// A message with the verbs of the command line for the tools that it names.
 fn in_verbs(message: &str) -> String {
-    const VERBS: [(&str, &str); 8] = [
+    const VERBS: [(&str, &str); 9] = [
+        ("find", "find"),
         ("search_symbols", "symbols"),
         ("search_code", "search"),
         ("search_text", "grep"),
